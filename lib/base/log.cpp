@@ -11,17 +11,25 @@ std::atomic<const Sink*> current_sink{nullptr};
 
 const char* area_name(Area area) {
   switch (area) {
-    case Area::Base: return "dxva-base";
-    case Area::Va: return "dxva-va";
-    case Area::Dmabuf: return "dxva-dmabuf";
-    case Area::Decode: return "dxva-decode";
-    case Area::Gl: return "dxva-gl";
-    case Area::Softva: return "dxva-softva";
+    case Area::Base:
+      return "dxva-base";
+    case Area::Va:
+      return "dxva-va";
+    case Area::Dmabuf:
+      return "dxva-dmabuf";
+    case Area::Decode:
+      return "dxva-decode";
+    case Area::Gl:
+      return "dxva-gl";
+    case Area::Softva:
+      return "dxva-softva";
   }
   return "dxva";
 }
 
-void set_sink(const Sink* sink) { current_sink.store(sink, std::memory_order_release); }
+void set_sink(const Sink* sink) {
+  current_sink.store(sink, std::memory_order_release);
+}
 
 bool enabled(Area area, Level level) {
   const Sink* sink = current_sink.load(std::memory_order_acquire);

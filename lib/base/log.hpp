@@ -5,15 +5,15 @@
 
 namespace dxva::log {
 
-// Same meaning as GStreamer's levels: ERROR this stream ends, WARNING worse than asked for, INFO a
-// choice made once with its reason, DEBUG state changes, LOG per frame, TRACE per call.
+// Same meaning as GStreamer's levels: ERROR this stream ends, WARNING worse than asked for,
+// INFO a choice made once with its reason, DEBUG state changes, LOG per frame, TRACE per call.
 enum class Level { Error, Warning, Info, Debug, Log, Trace };
 
 enum class Area { Base, Va, Dmabuf, Decode, Gl, Softva };
 [[nodiscard]] const char* area_name(Area area);  // "dxva-va", …
 
-// Receives every message whose level `enabled` accepts. Both are called from any thread and must
-// not throw.
+// Receives every message whose level `enabled` accepts. Both are called from any thread and
+// must not throw.
 struct Sink {
   bool (*enabled)(Area area, Level level);
   void (*write)(Area area, Level level, const char* file, int line, const char* text);
@@ -28,10 +28,10 @@ void set_sink(const Sink* sink);
 
 }  // namespace dxva::log
 
-#define DXVA_LOG_AT(area, level, ...)                                                 \
-  do {                                                                                \
-    if (::dxva::log::enabled((area), (level)))                                        \
-      ::dxva::log::write((area), (level), __FILE__, __LINE__, __VA_ARGS__);           \
+#define DXVA_LOG_AT(area, level, ...)                                       \
+  do {                                                                      \
+    if (::dxva::log::enabled((area), (level)))                              \
+      ::dxva::log::write((area), (level), __FILE__, __LINE__, __VA_ARGS__); \
   } while (0)
 #define DXVA_ERROR(area, ...) \
   DXVA_LOG_AT(::dxva::log::Area::area, ::dxva::log::Level::Error, __VA_ARGS__)

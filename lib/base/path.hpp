@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The ladder: which step a frame took from the decoder to its texture, and why not a higher one.
-// Both enums have stable names, because they are read by programs: stats, bus messages, --json.
+// The ladder: which step a frame took from the decoder to its texture, and why not a higher
+// one. Both enums have stable names, because they are read by programs: stats, bus messages,
+// --json.
 
 #include <array>
 #include <cstddef>
@@ -23,37 +24,37 @@ inline constexpr size_t kStepCount = 5;
 enum class Reason : uint8_t {
   None,
   // asked for
-  ZeroCopyOff,        // zero-copy=off, or GST_DXVA_ZEROCOPY=0
-  ImportCopyForced,   // dxvaglupload import=copy
-  DownstreamNoDmabuf, // downstream takes system memory only
+  ZeroCopyOff,         // zero-copy=off, or GST_DXVA_ZEROCOPY=0
+  ImportCopyForced,    // dxvaglupload import=copy
+  DownstreamNoDmabuf,  // downstream takes system memory only
   // what the buffer is
-  SystemMemory,        // it never was a surface
-  NotADmabuf,          // the fd is no dma-buf (and no sealed memfd under the test switch)
-  BadDescriptor,       // fd closed, empty, or no fd at all
-  FormatUnsupported,   // a pixel format this path does not know
-  PlaneCount,          // not the number of planes or layers the format has
-  SizeOutOfRange,      // width or height is 0 or above the limit
-  PitchTooSmall,       // a row does not fit its pitch
-  PitchOutOfRange,     // pitch above what the API can say
-  PitchMismatch,       // tight-linear: luma and chroma pitches differ
-  OffsetOutOfRange,    // a plane starts outside its object
-  ObjectTooSmall,      // a plane ends outside its object
-  ModifierNotLinear,   // tight-linear, or a consumer that needs linear memory
-  ModifierMismatch,    // planes with different modifiers
-  ModifierNotImportable, // EGL does not list it for this format
-  AuxPlane,            // compression metadata or other extra planes
-  ObjectsDiffer,       // tight-linear: planes in different buffers
-  ChromaNotAdjacent,   // tight-linear: chroma offset is not pitch x height
-  TiledPlaneOffset,    // a tiled plane at an offset cannot be imported by itself
+  SystemMemory,           // it never was a surface
+  NotADmabuf,             // the fd is no dma-buf (and no sealed memfd under the test switch)
+  BadDescriptor,          // fd closed, empty, or no fd at all
+  FormatUnsupported,      // a pixel format this path does not know
+  PlaneCount,             // not the number of planes or layers the format has
+  SizeOutOfRange,         // width or height is 0 or above the limit
+  PitchTooSmall,          // a row does not fit its pitch
+  PitchOutOfRange,        // pitch above what the API can say
+  PitchMismatch,          // tight-linear: luma and chroma pitches differ
+  OffsetOutOfRange,       // a plane starts outside its object
+  ObjectTooSmall,         // a plane ends outside its object
+  ModifierNotLinear,      // tight-linear, or a consumer that needs linear memory
+  ModifierMismatch,       // planes with different modifiers
+  ModifierNotImportable,  // EGL does not list it for this format
+  AuxPlane,               // compression metadata or other extra planes
+  ObjectsDiffer,          // tight-linear: planes in different buffers
+  ChromaNotAdjacent,      // tight-linear: chroma offset is not pitch x height
+  TiledPlaneOffset,       // a tiled plane at an offset cannot be imported by itself
   // what the driver said
-  ExportUnsupported,  // no vaExportSurfaceHandle in this libva or driver
-  ExportFailed,       // it was called and failed for this surface
-  SyncFailed,         // vaSyncSurface failed
-  DescriptorInvalid,  // the driver's description contradicts itself
-  SurfacePoolEmpty,   // all surfaces downstream may have are out: copied to keep one
-  NoDevice,           // no VA device
-  ProfileUnsupported, // the device cannot decode this profile or format
-  DecodeErrors,       // the device failed while decoding
+  ExportUnsupported,   // no vaExportSurfaceHandle in this libva or driver
+  ExportFailed,        // it was called and failed for this surface
+  SyncFailed,          // vaSyncSurface failed
+  DescriptorInvalid,   // the driver's description contradicts itself
+  SurfacePoolEmpty,    // all surfaces downstream may have are out: copied to keep one
+  NoDevice,            // no VA device
+  ProfileUnsupported,  // the device cannot decode this profile or format
+  DecodeErrors,        // the device failed while decoding
   // what GL said
   NoEgl,              // GLX or another platform without EGL
   NoImportExtension,  // EGL_EXT_image_dma_buf_import is missing
@@ -62,12 +63,12 @@ enum class Reason : uint8_t {
   EglBadAlloc,
   EglBadAccess,
   EglBadParameter,
-  EglError,           // any other EGL error
-  GlError,            // the texture refused the image
-  TextureTooLarge,    // above GL_MAX_TEXTURE_SIZE
-  ImportDisabled,     // turned off after failures; tried again after a caps change or back-off
-  MemoryObjectUnsupported, // GL_EXT_memory_object_fd missing, or no form passed the self-test
-  SelfTestMismatch,   // the driver's answer differs from the CPU's
+  EglError,         // any other EGL error
+  GlError,          // the texture refused the image
+  TextureTooLarge,  // above GL_MAX_TEXTURE_SIZE
+  ImportDisabled,   // turned off after failures; tried again after a caps change or back-off
+  MemoryObjectUnsupported,  // GL_EXT_memory_object_fd missing, or no form passed the self-test
+  SelfTestMismatch,         // the driver's answer differs from the CPU's
 };
 inline constexpr size_t kReasonCount = static_cast<size_t>(Reason::SelfTestMismatch) + 1;
 [[nodiscard]] const char* reason_name(Reason reason);  // "chroma-not-adjacent"

@@ -7,6 +7,8 @@
 #include <utility>
 #include <variant>
 
+#include "lib/base/path.hpp"
+
 namespace dxva {
 
 // What a caller can act on. Everything else about a failure is text for people.
@@ -26,6 +28,7 @@ struct Error {
   const char* call = "";
   long native = 0;
   std::string text;
+  Reason reason = Reason::None;  // set where a refusal sends one frame a step down
 
   // "vaExportSurfaceHandle: no such function (20)"
   [[nodiscard]] std::string describe() const;
@@ -68,6 +71,9 @@ class [[nodiscard]] Result {
  private:
   std::variant<T, Error> state_;
 };
+
+// "This surface cannot go this way": a refusal is no failure of the stream.
+[[nodiscard]] Error refusal(Reason reason, std::string text);
 
 struct Done {};
 using Status = Result<Done>;

@@ -34,7 +34,8 @@ class UniqueFd {
     if (fd_ >= 0) ::close(fd_);
     fd_ = fd;
   }
-  // A second descriptor of the same open file, close-on-exec. Invalid on failure, errno says why.
+  // A second descriptor of the same open file, close-on-exec. Invalid on failure, errno says
+  // why.
   [[nodiscard]] UniqueFd duplicate() const { return duplicate(fd_); }
   [[nodiscard]] static UniqueFd duplicate(int fd) {
     return UniqueFd{::fcntl(fd, F_DUPFD_CLOEXEC, 0)};

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// One initialised VADisplay and what is under it. lib/va is the only folder that includes
+// va/va.h; others pass these objects around and never call libva themselves.
+
+#include <va/va.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lib/base/result.hpp"
+#include "lib/va/api.hpp"
+
+namespace dxva::va {
+
+// Where to look for a device: the `device` property as people write it.
+struct DeviceChoice {
+  enum class Kind {
+    Auto,      // the first render node whose driver starts
+    Software,  // the bundled software driver, on a display that needs no node
+    Path,      // a DRM node, e.g. "/dev/dri/renderD128"
+  };
+  Kind kind = Kind::Auto;
+  std::string path;  // of Kind::Path
+
+  // "auto", "" → Auto; "software" → Software; anything else is a path.
+  [[nodiscard]] static DeviceChoice parse(std::string_view text);
+};
+
+// What a config for (profile, VLD) can do.
+struct DecodeCaps {
+  uint32_t rt_formats = 0;  // VA_RT_FORMAT_*
+  uint32_t min_width = 1, min_height = 1;
+  uint32_t max_width = 0, max_height = 0;  // pixels; 0 = not told
+  std::vector<uint32_t> fourccs;           // VA fourccs of surfaces it decodes into
+  bool exports_prime2 = false;             // the driver says so; only a real export proves it
+};
+
+// Shared by everyone who holds a surface, context or image of it; the last one terminates it.
+// Thread-safe (libva's entry points are; nothing else is kept).
+class Display {
+ public:
+  // Refusals: NoDevice. The error names every node tried and what it said.
+  [[nodiscard]] static Result<std::shared_ptr<Display>> open(const DeviceChoice& choice);
+  ~Display();
+  Display(const Display&) = delete;
+  Display& operator=(const Display&) = delete;
+
+  [[nodiscard]] VADisplay get() const;
+  [[nodiscard]] const Api& api() const;             // optional entry points of this libva
+  [[nodiscard]] const std::string& vendor() const;  // vaQueryVendorString
+  [[nodiscard]] const std::string& node() const;    // "/dev/dri/renderD128", or "software"
+  [[nodiscard]] bool is_software() const;           // the bundled driver
+  [[nodiscard]] const std::vector<VAProfile>& profiles() const;  // with a VLD entrypoint
+  [[nodiscard]] Result<DecodeCaps> decode_caps(VAProfile profile) const;
+
+ private:
+  struct State;
+  explicit Display(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+// VAStatus as an Error that says which call and what libva calls the status.
+[[nodiscard]] Status check(VAStatus status, const char* call);
+[[nodiscard]] Error va_error(VAStatus status, const char* call);
+
+// VA's fourcc for a DRM one and back; 0 when there is none.
+[[nodiscard]] uint32_t va_fourcc(uint32_t drm);
+[[nodiscard]] uint32_t drm_fourcc(uint32_t va);
+
+}  // namespace dxva::va

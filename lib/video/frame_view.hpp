@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace dxva::video {
+
+// Pixels that the CPU can read: lent, not owned. Planes are those of the DRM fourcc.
+struct PlaneView {
+  const uint8_t* data = nullptr;
+  uint32_t pitch_bytes = 0;
+  uint32_t row_bytes = 0;
+  uint32_t rows = 0;
+};
+
+struct FrameView {
+  uint32_t fourcc = 0;
+  uint32_t width = 0;  // pixels
+  uint32_t height = 0;
+  uint32_t plane_count = 0;
+  std::array<PlaneView, 4> planes{};
+};
+
+// Copies the rows of `from`; `to` has `to_pitch_bytes` >= from.row_bytes and room for all rows.
+void copy_plane(const PlaneView& from, uint8_t* to, uint32_t to_pitch_bytes);
+
+}  // namespace dxva::video
