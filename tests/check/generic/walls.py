@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Fails when a folder includes what its row forbids; docs/design/walls.md says why the walls stand.
+
+Only direct includes are read: a wall is about what a file says it needs.
+"""
+
+import re
+import sys
+from fnmatch import fnmatch
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+
+# folder -> the folders of ours that it may include, besides itself
+OURS = {
+    "lib/base": [],
+    "lib/video": ["lib/base"],
+    "lib/drm": ["lib/base"],
+    "lib/dmabuf": ["lib/base", "lib/video", "lib/drm"],
+    "lib/accel": ["lib/base", "lib/video"],
+    "lib/va": ["lib/base", "lib/video", "lib/drm", "lib/dmabuf", "lib/accel"],
+    "lib/decode": ["lib/base", "lib/video", "lib/drm", "lib/dmabuf", "lib/accel", "lib/va"],
+    "lib/gl": ["lib/base", "lib/video", "lib/drm", "lib/dmabuf"],
+    "lib/softva": ["lib/base", "lib/video", "lib/dmabuf"],
+    "gst/common": ["lib/base", "lib/video", "lib/dmabuf"],
+    "gst/dxva": ["gst/common", "lib/base", "lib/video", "lib/drm", "lib/dmabuf", "lib/accel",
+                 "lib/va", "lib/decode"],
+    "gst/dxvagl": ["gst/common", "lib/base", "lib/video", "lib/drm", "lib/dmabuf", "lib/gl"],
+    # talks to our elements by GStreamer's API only
+    "tools": ["lib/base", "lib/video", "lib/drm", "lib/dmabuf", "lib/accel", "lib/va",
+              "lib/decode", "lib/gl"],
+}
+
+# other people's headers -> the files that may include them (tests/ may include anything)
+THEIRS = [
+    ("GStreamer GL", ["gst/gl/*"], ["gst/dxvagl/*", "tools/*"]),
+    ("GLib, GObject and GStreamer", ["gst/*", "glib*", "gio/*", "gobject/*", "gmodule*"],
+     ["gst/*", "tools/*"]),
+    ("VA-API", ["va/*"], ["lib/va/*", "lib/softva/*"]),
+    ("libavcodec", ["libav*/*"], ["lib/decode/avcodec_*.cpp", "lib/softva/*"]),
+    ("OpenGL and EGL", ["EGL/*", "GL/*", "GLES*/*", "KHR/*"], ["lib/gl/*", "gst/dxvagl/*"]),
+    ("CUDA", ["cuda*"], ["lib/cuda/*"]),
+]
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)', re.MULTILINE)
+CODE = {".c", ".cc", ".cpp", ".h", ".hpp"}
+
+
+def folder_of(path: str) -> str | None:
+    """The row that `path` belongs to: the longest that fits."""
+    rows = [row for row in OURS if path.startswith(row + "/")]
+    return max(rows, key=len, default=None)
+
+
+def judge(file: str, include: str) -> str | None:
+    """Why `file` may not include `include`, or None. Both are as written, from the root."""
+    row = folder_of(file)
+    if (ROOT / include).is_file():
+        target = folder_of(include)
+        if target is None:
+            return f"{include} is in no folder of the table"
+        if target != row and target not in OURS[row]:
+            return f"{row} may not include {target}"
+        return None
+    for what, headers, homes in THEIRS:
+        if any(fnmatch(include, header) for header in headers):
+            # The first row that fits decides: GStreamer GL is narrower than GStreamer.
+            return None if any(fnmatch(file, home) for home in homes) else \
+                f"{what} stays in {', '.join(homes)}"
+    return None
+
+
+def check_table() -> list[str]:
+    """The judge itself, on made-up files: a test that finds nothing must be able to find."""
+    cases = [
+        ("lib/base/x.cpp", "glib.h", False),
+        ("lib/video/x.cpp", "gst/gst.h", False),
+        ("lib/gl/x.cpp", "va/va.h", False),
+        ("lib/va/x.cpp", "va/va.h", True),
+        ("lib/decode/other.cpp", "libavcodec/avcodec.h", False),
+        ("lib/decode/avcodec_decoder.cpp", "libavcodec/avcodec.h", True),
+        ("gst/dxvagl/x.cpp", "va/va.h", False),
+        ("gst/dxva/x.cpp", "gst/gl/gl.h", False),
+        ("gst/dxva/x.cpp", "gst/gst.h", True),
+        ("lib/va/x.cpp", "EGL/egl.h", False),
+        ("lib/base/x.cpp", "vector", True),
+        ("lib/base/x.cpp", "lib/base/result.hpp", True),
+    ]
+    return [f"{file} including {include} should be {'allowed' if allowed else 'refused'}"
+            for file, include, allowed in cases if (judge(file, include) is None) != allowed]
+
+
+def violations() -> tuple[int, list[str]]:
+    files = 0
+    found = []
+    for top in ("lib", "gst", "tools"):
+        for path in sorted((ROOT / top).rglob("*")):
+            if path.suffix not in CODE:
+                continue
+            files += 1
+            file = path.relative_to(ROOT).as_posix()
+            if folder_of(file) is None:
+                found.append(f"{file}: its folder has no row in the table")
+                continue
+            for match in INCLUDE.finditer(path.read_text(encoding="utf-8")):
+                why = judge(file, match.group(1) or match.group(2))
+                if why:
+                    found.append(f"{file}: {match.group(0).strip()}: {why}")
+    return files, found
+
+
+def main() -> int:
+    table = check_table()
+    files, found = violations()
+    for line in table + found:
+        print(f"# {line}")
+    results = [(not table, "the table refuses what it must and allows the rest"),
+               (files > 0 and not found, f"no wall is crossed ({files} files)")]
+    for number, (ok, title) in enumerate(results, 1):
+        print(f"{'ok' if ok else 'not ok'} {number} - {title}")
+    print(f"1..{len(results)}")
+    return 0 if all(ok for ok, _ in results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The suite "sanitize": the C++ programs of unit, softva and elements once more, built with
+AddressSanitizer, its leak detection, and UndefinedBehaviorSanitizer."""
+
+import os
+import subprocess
+from pathlib import Path
+
+from counts import Counts
+from meson_suite import programs_of, run_suite
+
+SUITES = ["unit", "softva", "elements"]
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def prepare(folder: Path) -> str | None:
+    """Configures and builds; the text of what went wrong, or None."""
+    if not (folder / "build.ninja").exists():
+        setup = ["meson", "setup", str(folder), str(ROOT), "-Db_sanitize=address,undefined",
+                 "-Db_lundef=false", "-Dtools=disabled"]
+        if (folder / "meson-info").exists():
+            setup.append("--wipe")
+        if subprocess.run(setup, stdin=subprocess.DEVNULL).returncode:
+            return f"meson setup {folder} failed"
+    if subprocess.run(["ninja", "-C", str(folder)], stdin=subprocess.DEVNULL).returncode:
+        return f"the build in {folder} failed"
+    return None
+
+
+def environment(build: Path, folder: Path) -> dict[str, str]:
+    """What ./dev set for the plain build, for this one; and the sanitizers' own settings."""
+    moved = {}
+    for name in ("GST_PLUGIN_PATH", "GST_REGISTRY", "LIBVA_DRIVERS_PATH"):
+        if name in os.environ:
+            moved[name] = os.environ[name].replace(str(build), str(folder))
+    suppressions = ROOT / "tests" / "runner" / "lsan.supp"
+    return moved | {
+        # The plugin scanner is a program of GStreamer's, built without the sanitizers' runtime,
+        # and could not load our plugins.
+        "GST_REGISTRY_FORK": "no",
+        "ASAN_OPTIONS": "detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1",
+        "LSAN_OPTIONS": f"suppressions={suppressions}:print_suppressions=0",
+        "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
+    }
+
+
+def run(build: Path) -> Counts:
+    folder = build.with_name(build.name + "-sanitize")
+    counts = Counts()
+    problem = prepare(folder)
+    if problem:
+        counts.fail("sanitize", problem)
+        return counts
+    for suite in SUITES:
+        # A script only starts programs of the plain build or of other projects.
+        programs = [test["name"] for test in programs_of(folder, suite)
+                    if "python" not in Path(test["cmd"][0]).name and
+                    not test["cmd"][0].endswith(".py")]
+        ran = run_suite(folder, suite, only=programs, timeout_factor=4,
+                        environment=environment(build, folder))
+        if not ran.ran_anything():
+            ran.fail(f"sanitize: {suite}", "no case ran")
+        counts.add(ran)
+    return counts
