@@ -5,6 +5,7 @@
 
 #include "lib/base/buffer_identity.hpp"
 #include "lib/base/result.hpp"
+#include "lib/base/test_switch.hpp"
 
 namespace dxva::dmabuf {
 
@@ -21,6 +22,6 @@ struct FdFacts {
 
 // What a stranger's fd really is. Never hangs (pipes and eventfds are recognised before
 // anything reads them), never changes the fd. Refusals: BadDescriptor, NotADmabuf.
-[[nodiscard]] Result<FdFacts> inspect(int fd);
+[[nodiscard]] Result<FdFacts> inspect(int fd, const TestSwitch& test = test_switch());
 
 }  // namespace dxva::dmabuf
