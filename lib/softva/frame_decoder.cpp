@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "lib/softva/frame_decoder.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "lib/softva/h264_decoder.hpp"
+
+namespace dxva::softva {
+
+namespace {
+
+using Create = Result<std::unique_ptr<FrameDecoder>> (*)();
+
+struct Entry {
+  VAProfile profile;
+  Create create;
+};
+
+Result<std::unique_ptr<FrameDecoder>> create_h264() {
+  return H264Decoder::create(8);
+}
+
+constexpr Entry kDecoders[] = {
+    {VAProfileH264ConstrainedBaseline, create_h264},
+    {VAProfileH264Main, create_h264},
+    {VAProfileH264High, create_h264},
+#if VA_CHECK_VERSION(1, 18, 0)
+    {VAProfileH264High10, [] { return H264Decoder::create(10); }},
+#endif
+};
+
+constexpr auto kProfiles = [] {
+  std::array<VAProfile, std::size(kDecoders)> profiles{};
+  std::transform(std::begin(kDecoders), std::end(kDecoders), profiles.begin(),
+                 [](const Entry& entry) { return entry.profile; });
+  return profiles;
+}();
+
+}  // namespace
+
+Result<std::unique_ptr<FrameDecoder>> FrameDecoder::create(VAProfile profile) {
+  for (const Entry& entry : kDecoders) {
+    if (entry.profile == profile) return entry.create();
+  }
+  return Error{.code = ErrorCode::Unsupported,
+               .call = "vaCreateConfig",
+               .native = profile,
+               .text = "no decoder for this profile"};
+}
+
+std::span<const VAProfile> FrameDecoder::profiles() {
+  return kProfiles;
+}
+
+}  // namespace dxva::softva
