@@ -17,10 +17,12 @@
 
 namespace dxva::va {
 
+class Driver;
+
 // Where to look for a device: the `device` property as people write it.
 struct DeviceChoice {
   enum class Kind {
-    Auto,      // the first render node whose driver starts
+    Auto,      // the first render node whose driver starts and decodes anything
     Software,  // the bundled software driver, on a display that needs no node
     Path,      // a DRM node, e.g. "/dev/dri/renderD128"
   };
@@ -41,7 +43,8 @@ struct DecodeCaps {
 };
 
 // Shared by everyone who holds a surface, context or image of it; the last one terminates it.
-// Thread-safe (libva's entry points are; nothing else is kept).
+// One per device and process: opening a device again, by whichever of its nodes, gives the
+// same. Thread-safe (libva's entry points are; nothing else is kept).
 class Display {
  public:
   // Refusals: NoDevice. The error names every node tried and what it said.
@@ -61,6 +64,12 @@ class Display {
  private:
   struct State;
   explicit Display(std::unique_ptr<State> state);
+
+  static Result<std::shared_ptr<Display>> open_first();
+  static Result<std::shared_ptr<Display>> open_node(const std::string& path);
+  static Result<std::shared_ptr<Display>> open_software();
+  static Result<std::shared_ptr<Display>> adopt(Driver driver, std::string node);
+
   std::unique_ptr<State> state_;
 };
 
