@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "lib/va/exporter.hpp"
+
+#include <va/va_drmcommon.h>
+
+#include "lib/va/prime_descriptor.hpp"
+
+namespace dxva::va {
+namespace {
+
+constexpr const char* kCall = "vaExportSurfaceHandle";
+
+// "Never" rather than "not this time": asking again is no use.
+bool means_unsupported(VAStatus status) {
+  return status == VA_STATUS_ERROR_UNIMPLEMENTED ||
+         status == VA_STATUS_ERROR_UNSUPPORTED_MEMORY_TYPE;
+}
+
+}  // namespace
+
+Result<dmabuf::ExternalFrame> export_surface(const Display& display, VASurfaceID surface) {
+  if (!display.api().export_surface_handle)
+    return Error{.code = ErrorCode::Unsupported,
+                 .call = kCall,
+                 .text = "not in this libva",
+                 .reason = Reason::ExportUnsupported};
+
+  VADRMPRIMESurfaceDescriptor descriptor{};
+  const VAStatus status = display.api().export_surface_handle(
+      display.get(), surface, VA_SURFACE_ATTRIB_MEM_TYPE_DRM_PRIME_2,
+      VA_EXPORT_SURFACE_READ_ONLY | VA_EXPORT_SURFACE_SEPARATE_LAYERS, &descriptor);
+  if (status != VA_STATUS_SUCCESS) {
+    Error error = va_error(status, kCall);
+    error.reason = means_unsupported(status) ? Reason::ExportUnsupported : Reason::ExportFailed;
+    return error;
+  }
+  return adopt_descriptor(descriptor);
+}
+
+}  // namespace dxva::va
