@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// dxva-play: the program behind ./dev play. Decodes a file through dxvadec and dxvaglupload,
+// and says on which step of the ladder its frames came; on demand it proves that they are
+// right.
+#include <gst/gst.h>
+
+#include <cstdio>
+#include <cstring>
+#include <optional>
+
+#include "tools/play/options.hpp"
+#include "tools/play/pipeline.hpp"
+#include "tools/play/readback.hpp"
+#include "tools/play/reference.hpp"
+#include "tools/play/sheet.hpp"
+#include "tools/play/summary.hpp"
+
+namespace dxva::play {
+namespace {
+
+struct Close {
+  void operator()(FILE* file) const {
+    if (file != stdout) std::fclose(file);
+  }
+};
+using File = std::unique_ptr<FILE, Close>;
+
+// What is done with each frame; asks for a read-back only where one is needed.
+class FrameWork {
+ public:
+  FrameWork(const Options& options, File md5_list)
+      : md5_list_(std::move(md5_list)), with_sheet_(options.sheet != "none") {
+    if (options.check) reference_.emplace(options.media);
+  }
+
+  Status take(GstSample* sample) {
+    const uint64_t index = frames_++;
+    const bool whole = reference_ || md5_list_;
+    const bool small = with_sheet_ && sheet_.wants(index);
+    if (!whole && !small) return Done{};
+    const auto mapped = MappedFrame::map(sample);
+    if (!mapped) return mapped.error();
+    if (small)
+      if (auto added = sheet_.add(*mapped); !added) return added.error();
+    if (!whole) return Done{};
+    const TightFrame tight = tighten(*mapped);
+    if (md5_list_) {
+      const Owned<char> md5(
+          g_compute_checksum_for_data(G_CHECKSUM_MD5, tight.bytes.data(), tight.bytes.size()));
+      std::fprintf(md5_list_.get(), "%s\n", md5.get());
+    }
+    return reference_ ? reference_->compare(tight) : Status(Done{});
+  }
+
+  Status finish(const Options& options, Summary& summary) {
+    summary.frames = frames_;
+    if (md5_list_ && std::fflush(md5_list_.get()) != 0)
+      return errno_error(options.framemd5.c_str());
+    if (reference_) {
+      reference_->finish();
+      summary.mismatches = reference_->mismatches();
+      summary.first_mismatch = reference_->first_mismatch();
+    }
+    if (with_sheet_ && frames_ > 0) {
+      if (auto written = sheet_.write(options.sheet); !written) return written.error();
+      summary.sheet = options.sheet;
+    }
+    return Done{};
+  }
+
+ private:
+  File md5_list_;
+  bool with_sheet_;
+  std::optional<Reference> reference_;
+  ContactSheet sheet_;
+  uint64_t frames_ = 0;
+};
+
+Result<Summary> play(const Options& options) {
+  File md5_list;
+  if (!options.framemd5.empty()) {
+    md5_list.reset(options.framemd5 == "-" ? stdout
+                                           : std::fopen(options.framemd5.c_str(), "w"));
+    if (!md5_list) return errno_error(options.framemd5.c_str());
+  }
+  FrameWork work(options, std::move(md5_list));
+  auto pipeline =
+      Pipeline::create(options, [&work](GstSample* sample) { return work.take(sample); });
+  if (!pipeline) return pipeline.error();
+  if (auto ran = (*pipeline)->run(); !ran) return ran.error();
+
+  Summary summary{.media = options.media};
+  const auto decoder = (*pipeline)->decoder_stats();
+  const auto uploader = (*pipeline)->uploader_stats();
+  if (decoder && uploader) summary.take_stats(decoder.get(), uploader.get());
+  if (auto finished = work.finish(options, summary); !finished) return finished.error();
+  if (summary.frames == 0)
+    return Error{.code = ErrorCode::BadInput,
+                 .call = "",
+                 .text = options.media + ": no frame was decoded"};
+  return summary;
+}
+
+// GStreamer itself warns about things that are as they should be: a file source before its pad
+// is active, an MP4 file without fragments, an EGL device without a window. With GST_DEBUG=2
+// what is left is about this run. Whoever names a category in GST_DEBUG gets all of it.
+void silence_harmless_warnings() {
+  const char* asked = g_getenv("GST_DEBUG");
+  for (const char* category : {"basesrc", "qtdemux", "glwindow"})
+    if (!asked || !std::strstr(asked, category))
+      gst_debug_set_threshold_for_name(category, GST_LEVEL_ERROR);
+}
+
+int complain(const Error& error) {
+  const std::string call = error.call;
+  std::fprintf(stderr, "dxva-play: %s%s%s\n", call.c_str(), call.empty() ? "" : ": ",
+               error.text.c_str());
+  return error.code == ErrorCode::BadInput ? 2 : 1;
+}
+
+int run(int argc, char** argv) {
+  const auto options = parse_options(argc, argv);
+  if (!options) return complain(options.error());
+  gst_init(nullptr, nullptr);
+  silence_harmless_warnings();
+  const auto summary = play(*options);
+  if (!summary) {
+    complain(summary.error());
+    return 1;
+  }
+  std::fputs((options->json ? summary->json() : summary->text()).c_str(),
+             options->framemd5 == "-" ? stderr : stdout);
+  return summary->mismatches.value_or(0) > 0 ? 1 : 0;
+}
+
+}  // namespace
+}  // namespace dxva::play
+
+int main(int argc, char** argv) {
+  return dxva::play::run(argc, argv);
+}

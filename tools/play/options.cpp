@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "tools/play/options.hpp"
+
+#include <glib.h>
+
+#include "tools/play/handles.hpp"
+
+namespace dxva::play {
+namespace {
+
+Error usage_error(const std::string& text) {
+  return {.code = ErrorCode::BadInput, .call = "", .text = text + "; see --help"};
+}
+
+std::string take(char* text) {
+  const Owned<char> owned(text);
+  return text ? text : "";
+}
+
+}  // namespace
+
+Result<Options> parse_options(int argc, char** argv) {
+  char *import = nullptr, *device = nullptr, *framemd5 = nullptr, *sheet = nullptr,
+       *keep = nullptr;
+  gboolean check = FALSE, json = FALSE, window = FALSE;
+  const GOptionEntry entries[] = {
+      {"import", 0, 0, G_OPTION_ARG_STRING, &import,
+       "how surfaces reach GL: auto, egl, memory-object or copy", "STEP"},
+      {"device", 0, 0, G_OPTION_ARG_STRING, &device,
+       "what decodes: auto, software (the bundled driver) or a render node", "DEVICE"},
+      {"check", 0, 0, G_OPTION_ARG_NONE, &check,
+       "compare every frame with libavcodec's software decode; exit 1 when one differs",
+       nullptr},
+      {"framemd5", 0, 0, G_OPTION_ARG_FILENAME, &framemd5,
+       "write one md5 per frame, of its cropped NV12 or P010 bytes; - is stdout", "FILE"},
+      {"json", 0, 0, G_OPTION_ARG_NONE, &json, "print the summary as one JSON object", nullptr},
+      {"window", 0, 0, G_OPTION_ARG_NONE, &window, "show the video as well", nullptr},
+      {"sheet", 0, 0, G_OPTION_ARG_FILENAME, &sheet,
+       "where the contact sheet goes; none writes none", "PNG"},
+      {"keep", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_FILENAME, &keep,
+       "folder of the default clip and sheet", "FOLDER"},
+      {nullptr, 0, 0, G_OPTION_ARG_NONE, nullptr, nullptr, nullptr},
+  };
+  GOptionContext* context = g_option_context_new("[MEDIA]");
+  g_option_context_set_summary(
+      context,
+      "Decodes MEDIA through dxvadec and dxvaglupload and says which way its frames went.");
+  g_option_context_add_main_entries(context, entries, nullptr);
+  GError* failure = nullptr;
+  const bool parsed = g_option_context_parse(context, &argc, &argv, &failure);
+  g_option_context_free(context);
+
+  Options options{
+      .import = take(import),
+      .device = take(device),
+      .framemd5 = take(framemd5),
+      .sheet = take(sheet),
+      .check = check != FALSE,
+      .json = json != FALSE,
+      .window = window != FALSE,
+  };
+  const std::string folder = take(keep);
+  if (!parsed) {
+    const Owned<GError> owned(failure);
+    return usage_error(failure->message);
+  }
+  if (argc > 2) return usage_error("more than one MEDIA");
+  if (argc == 2) {
+    options.media = argv[1];
+  } else if (!folder.empty()) {
+    options.media = folder + "/clip.mp4";
+  } else {
+    return usage_error("no MEDIA");
+  }
+  if (options.sheet.empty()) options.sheet = folder.empty() ? "none" : folder + "/sheet.png";
+  if (options.json && options.framemd5 == "-")
+    return usage_error("--json and --framemd5 - both want stdout");
+  return options;
+}
+
+}  // namespace dxva::play

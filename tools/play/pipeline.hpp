@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <gst/gst.h>
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "lib/base/result.hpp"
+#include "tools/play/handles.hpp"
+#include "tools/play/options.hpp"
+
+namespace dxva::play {
+
+// file ! parsebin ! dxvadec ! dxvaglupload ! frames as GLMemory. parsebin finds the demuxer and
+// the parser by itself; the first video stream is played, all others are left unlinked.
+class Pipeline {
+ public:
+  // Called for each frame in order, on the streaming thread. An error ends the pipeline with
+  // it.
+  using OnFrame = std::function<Status(GstSample*)>;
+
+  [[nodiscard]] static Result<std::unique_ptr<Pipeline>> create(const Options& options,
+                                                                OnFrame on_frame);
+  ~Pipeline();
+
+  // Plays to the end. Every error of every element ends it, so it does not hang on a bad
+  // stream.
+  Status run();
+
+  // The elements' `stats`, to be read after run().
+  [[nodiscard]] Owned<GstStructure> decoder_stats() const { return stats(decoder_); }
+  [[nodiscard]] Owned<GstStructure> uploader_stats() const { return stats(uploader_); }
+
+ private:
+  explicit Pipeline(OnFrame on_frame) : on_frame_(std::move(on_frame)) {}
+  Status build(const Options& options);
+  Status build_output(const Options& options);
+  void stream_found(GstPad* pad);
+  GstFlowReturn frame_arrived(GstElement* sink);
+  void stop_with(Error error);
+  [[nodiscard]] static Owned<GstStructure> stats(GstElement* element);
+
+  OnFrame on_frame_;
+  Owned<GstElement> pipeline_;
+  GstElement* decoder_ = nullptr;   // the pipeline's
+  GstElement* uploader_ = nullptr;  // the pipeline's
+  std::string media_;
+
+  std::mutex lock_;  // streaming threads write these, run() reads them
+  bool video_linked_ = false;
+  std::string refused_caps_;
+  std::optional<Error> error_;
+};
+
+}  // namespace dxva::play
