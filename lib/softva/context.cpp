@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "lib/softva/context.hpp"
+
+#include <chrono>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "lib/softva/driver.hpp"
+
+namespace dxva::softva {
+namespace {
+
+// Rendering the largest buffer again and again is legal, taking all memory that way is not.
+constexpr uint64_t kMaxPictureBytes = uint64_t{512} << 20;
+constexpr size_t kMaxPictureBuffers = 1 << 16;
+
+VAStatus decode_status(const Error& error) {
+  return error.code == ErrorCode::NoMemory ? VA_STATUS_ERROR_ALLOCATION_FAILED
+                                           : VA_STATUS_ERROR_DECODING_ERROR;
+}
+
+VAStatus decode_into(Driver& driver, FrameDecoder& decoder, const Picture& picture,
+                     Surface& target) {
+  if (driver.knobs.decode_delay_ms > 0)
+    std::this_thread::sleep_for(std::chrono::milliseconds(driver.knobs.decode_delay_ms));
+  auto pixels = decoder.decode(picture);
+  if (!pixels) return decode_status(pixels.error());
+  auto stored = target.with_pixels(CpuAccess::Mode::Write, [&pixels](const PixelView& view) {
+    return store_picture(*pixels, view);
+  });
+  return stored ? VA_STATUS_SUCCESS : VA_STATUS_ERROR_UNSUPPORTED_RT_FORMAT;
+}
+
+}  // namespace
+
+VAStatus create_context(Driver& driver, VAConfigID config_id, int width, int height, int,
+                        VASurfaceID* targets, int target_count, VAContextID* id) {
+  const auto config = driver.configs.find(config_id);
+  if (!config) return VA_STATUS_ERROR_INVALID_CONFIG;
+  if (!id || target_count < 0 || (target_count > 0 && !targets))
+    return VA_STATUS_ERROR_INVALID_PARAMETER;
+  if (width <= 0 || height <= 0 || static_cast<uint32_t>(width) > kMaxSize ||
+      static_cast<uint32_t>(height) > kMaxSize)
+    return VA_STATUS_ERROR_RESOLUTION_NOT_SUPPORTED;
+  for (int i = 0; i < target_count; ++i)
+    if (!driver.surfaces.find(targets[i])) return VA_STATUS_ERROR_INVALID_SURFACE;
+  if (driver.knobs.faults.fails(Call::CreateContext)) return VA_STATUS_ERROR_ALLOCATION_FAILED;
+
+  auto decoder = FrameDecoder::create(config->profile);
+  if (!decoder)
+    return decoder.error().code == ErrorCode::Unsupported ? VA_STATUS_ERROR_UNSUPPORTED_PROFILE
+                                                          : VA_STATUS_ERROR_ALLOCATION_FAILED;
+  std::shared_ptr<Context> context(new Context{.config = *config,
+                                               .width = static_cast<uint32_t>(width),
+                                               .height = static_cast<uint32_t>(height),
+                                               .decoder = std::move(*decoder)});
+  *id = driver.contexts.add(std::move(context));
+  return VA_STATUS_SUCCESS;
+}
+
+VAStatus destroy_context(Driver& driver, VAContextID id) {
+  return driver.contexts.remove(id) ? VA_STATUS_SUCCESS : VA_STATUS_ERROR_INVALID_CONTEXT;
+}
+
+VAStatus begin_picture(Driver& driver, VAContextID id, VASurfaceID target) {
+  const auto context = driver.contexts.find(id);
+  if (!context) return VA_STATUS_ERROR_INVALID_CONTEXT;
+  auto surface = driver.surfaces.find(target);
+  if (!surface) return VA_STATUS_ERROR_INVALID_SURFACE;
+  if (driver.knobs.faults.fails(Call::BeginPicture, surface->number()))
+    return VA_STATUS_ERROR_OPERATION_FAILED;
+  if (!(surface->layout().format->rt_format & context->config.rt_formats))
+    return VA_STATUS_ERROR_UNSUPPORTED_RT_FORMAT;
+
+  const std::lock_guard lock(context->mutex);
+  // A client that failed halfway may never end its picture; the next one starts afresh.
+  context->target = std::move(surface);
+  context->picture = {.target = target, .width = context->width, .height = context->height};
+  context->picture_bytes = 0;
+  return VA_STATUS_SUCCESS;
+}
+
+VAStatus render_picture(Driver& driver, VAContextID id, VABufferID* buffers, int count) {
+  const auto context = driver.contexts.find(id);
+  if (!context) return VA_STATUS_ERROR_INVALID_CONTEXT;
+  if (!buffers || count <= 0) return VA_STATUS_ERROR_INVALID_PARAMETER;
+  if (driver.knobs.faults.fails(Call::RenderPicture)) return VA_STATUS_ERROR_OPERATION_FAILED;
+
+  const std::lock_guard lock(context->mutex);
+  if (!context->target) return VA_STATUS_ERROR_OPERATION_FAILED;
+  for (int i = 0; i < count; ++i) {
+    const auto buffer = driver.buffers.find(buffers[i]);
+    if (!buffer) return VA_STATUS_ERROR_INVALID_BUFFER;
+    if (buffer->type() == VAImageBufferType) return VA_STATUS_ERROR_UNSUPPORTED_BUFFERTYPE;
+    context->picture_bytes += buffer->size_bytes();
+    if (context->picture_bytes > kMaxPictureBytes ||
+        context->picture.buffers.size() >= kMaxPictureBuffers)
+      return VA_STATUS_ERROR_MAX_NUM_EXCEEDED;
+    context->picture.buffers.push_back(buffer->copy());
+  }
+  return VA_STATUS_SUCCESS;
+}
+
+VAStatus end_picture(Driver& driver, VAContextID id) {
+  const auto context = driver.contexts.find(id);
+  if (!context) return VA_STATUS_ERROR_INVALID_CONTEXT;
+
+  const std::lock_guard lock(context->mutex);
+  if (!context->target) return VA_STATUS_ERROR_OPERATION_FAILED;
+  const std::shared_ptr<Surface> target = std::exchange(context->target, nullptr);
+  const Picture picture = std::exchange(context->picture, {});
+
+  // Decoded before this returns: an exported dma-buf handed to a GPU has no fence that a
+  // software driver could attach, so the pixels must be there when the client goes on.
+  Surface::Rendering rendering(*target);
+  const VAStatus status = driver.knobs.faults.fails(Call::EndPicture, target->number())
+                              ? VA_STATUS_ERROR_DECODING_ERROR
+                              : decode_into(driver, *context->decoder, picture, *target);
+  rendering.set_failed(status != VA_STATUS_SUCCESS);
+  return status;
+}
+
+}  // namespace dxva::softva

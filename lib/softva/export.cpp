@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "lib/softva/export.hpp"
+
+#include <va/va_drmcommon.h>
+
+#include <array>
+#include <memory>
+#include <utility>
+
+#include "lib/base/fourcc.hpp"
+#include "lib/base/unique_fd.hpp"
+#include "lib/softva/driver.hpp"
+#include "lib/softva/surface.hpp"
+
+namespace dxva::softva {
+namespace {
+
+constexpr uint32_t kKnownFlags = VA_EXPORT_SURFACE_READ_WRITE |
+                                 VA_EXPORT_SURFACE_SEPARATE_LAYERS |
+                                 VA_EXPORT_SURFACE_COMPOSED_LAYERS;
+
+// Which of the surface's objects each exported one is, and which exported one a plane names.
+struct ExportedObjects {
+  uint32_t count = 0;
+  std::array<uint32_t, kMaxObjects> source{};
+  std::array<uint32_t, kMaxPlanes> of_plane{};
+};
+
+ExportedObjects choose_objects(const SurfaceLayout& layout) {
+  ExportedObjects out;
+  if (layout.object_per_plane_on_export) {
+    for (uint32_t plane = 0; plane < layout.format->plane_count; ++plane) {
+      out.of_plane[plane] = out.count;
+      out.source[out.count++] = layout.planes[plane].object;
+    }
+    return out;
+  }
+  for (uint32_t object = 0; object < layout.object_count; ++object)
+    out.source[out.count++] = object;
+  for (uint32_t plane = 0; plane < layout.format->plane_count; ++plane)
+    out.of_plane[plane] = layout.planes[plane].object;
+  return out;
+}
+
+void describe_layers(const SurfaceLayout& layout, const ExportedObjects& objects, bool composed,
+                     VADRMPRIMESurfaceDescriptor& out) {
+  const Format& format = *layout.format;
+  out.num_layers = composed ? 1 : format.plane_count;
+  for (uint32_t plane = 0; plane < format.plane_count; ++plane) {
+    auto& layer = out.layers[composed ? 0 : plane];
+    const uint32_t within = composed ? plane : 0;
+    layer.drm_format = composed ? format.drm_fourcc : format.planes[plane].drm_fourcc;
+    layer.num_planes = composed ? format.plane_count : 1;
+    layer.object_index[within] = objects.of_plane[plane];
+    layer.offset[within] = layout.planes[plane].offset;
+    layer.pitch[within] = layout.planes[plane].pitch;
+  }
+}
+
+}  // namespace
+
+VAStatus export_surface(Driver& driver, VASurfaceID id, uint32_t memory_type, uint32_t flags,
+                        void* descriptor) {
+  const auto surface = driver.surfaces.find(id);
+  if (!surface) return VA_STATUS_ERROR_INVALID_SURFACE;
+  if (memory_type != VA_SURFACE_ATTRIB_MEM_TYPE_DRM_PRIME_2)
+    return VA_STATUS_ERROR_UNSUPPORTED_MEMORY_TYPE;
+  if (!descriptor || (flags & ~kKnownFlags)) return VA_STATUS_ERROR_INVALID_PARAMETER;
+  // Without either, layers are separate, as other drivers have it.
+  const bool composed = flags & VA_EXPORT_SURFACE_COMPOSED_LAYERS;
+  if (composed && (flags & VA_EXPORT_SURFACE_SEPARATE_LAYERS))
+    return VA_STATUS_ERROR_INVALID_PARAMETER;
+  if (driver.knobs.faults.fails(Call::Export, surface->number()))
+    return VA_STATUS_ERROR_OPERATION_FAILED;
+
+  const SurfaceLayout& layout = surface->layout();
+  const ExportedObjects objects = choose_objects(layout);
+  std::array<UniqueFd, kMaxObjects> fds;
+  for (uint32_t i = 0; i < objects.count; ++i) {
+    auto fd = surface->objects()[objects.source[i]]->share_fd();
+    if (!fd) return VA_STATUS_ERROR_ALLOCATION_FAILED;
+    fds[i] = std::move(*fd);
+  }
+
+  VADRMPRIMESurfaceDescriptor out{};
+  out.fourcc = layout.format->fourcc;
+  out.width = layout.width;
+  out.height = layout.height;
+  out.num_objects = objects.count;
+  for (uint32_t i = 0; i < objects.count; ++i) {
+    out.objects[i].fd = fds[i].release();
+    out.objects[i].size = static_cast<uint32_t>(layout.object_bytes[objects.source[i]]);
+    out.objects[i].drm_format_modifier = kModifierLinear;
+  }
+  describe_layers(layout, objects, composed, out);
+  *static_cast<VADRMPRIMESurfaceDescriptor*>(descriptor) = out;
+  return VA_STATUS_SUCCESS;
+}
+
+}  // namespace dxva::softva

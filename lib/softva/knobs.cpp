@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "lib/softva/knobs.hpp"
+
+#include <charconv>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+namespace dxva::softva {
+namespace {
+
+constexpr uint32_t kMaxPitchAlign = 4096;
+constexpr uint32_t kMaxDelayMs = 60'000;
+
+std::string_view variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+Error bad_value(const char* name, std::string_view value) {
+  return Error{.code = ErrorCode::BadInput,
+               .call = name,
+               .text = "cannot read \"" + std::string(value) + "\""};
+}
+
+// Leaves `out` alone when the variable is unset.
+Status read_number(const char* name, uint32_t lowest, uint32_t highest, uint32_t& out) {
+  const std::string_view text = variable(name);
+  if (text.empty()) return Done{};
+  uint32_t value = 0;
+  const char* end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, value);
+  if (parsed.ec != std::errc{} || parsed.ptr != end || value < lowest || value > highest)
+    return bad_value(name, text);
+  out = value;
+  return Done{};
+}
+
+}  // namespace
+
+Result<Knobs> Knobs::from_environment() {
+  Knobs knobs;
+  if (const auto text = variable("DXVASOFT_MEMORY"); !text.empty()) {
+    knobs.memory = memory_kind(text);
+    if (!knobs.memory) return bad_value("DXVASOFT_MEMORY", text);
+  }
+  if (auto read = read_number("DXVASOFT_PITCH_ALIGN", 1, kMaxPitchAlign, knobs.pitch_align);
+      !read)
+    return read.error();
+  if (const auto text = variable("DXVASOFT_LAYOUT"); !text.empty()) {
+    const auto kind = layout_kind(text);
+    if (!kind) return bad_value("DXVASOFT_LAYOUT", text);
+    knobs.layout = *kind;
+  }
+  knobs.vendor = variable("DXVASOFT_VENDOR");
+  auto faults = FaultPlan::parse(variable("DXVASOFT_FAULT"));
+  if (!faults) return faults.error();
+  knobs.faults = std::move(*faults);
+  if (auto read =
+          read_number("DXVASOFT_DECODE_DELAY_MS", 0, kMaxDelayMs, knobs.decode_delay_ms);
+      !read)
+    return read.error();
+  return knobs;
+}
+
+}  // namespace dxva::softva

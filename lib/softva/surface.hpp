@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <va/va.h>
+
+#include <array>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+
+#include "lib/base/result.hpp"
+#include "lib/softva/convert.hpp"
+#include "lib/softva/layout.hpp"
+#include "lib/softva/memory.hpp"
+
+namespace dxva::softva {
+
+struct Driver;
+
+// A picture's memory and whether somebody is drawing into it. Shared by the surface table and
+// by pictures in flight. Thread-safe.
+class Surface {
+ public:
+  using Objects = std::array<std::shared_ptr<Memory>, kMaxObjects>;
+
+  // `number` counts the surfaces of a driver, for its fault plan.
+  Surface(const SurfaceLayout& layout, Objects objects, uint64_t number);
+  [[nodiscard]] static Result<std::shared_ptr<Surface>> create(const SurfaceLayout& layout,
+                                                               MemoryKind kind,
+                                                               uint64_t number);
+
+  [[nodiscard]] const SurfaceLayout& layout() const { return layout_; }
+  [[nodiscard]] const Objects& objects() const { return objects_; }
+  [[nodiscard]] uint64_t number() const { return number_; }
+
+  // The only way to the pixels: one user at a time, inside the memory's CPU access. A layout
+  // that is not linear would be read and written back here.
+  [[nodiscard]] Status with_pixels(CpuAccess::Mode mode,
+                                   const std::function<Status(const PixelView&)>& work);
+
+  // The surface is being rendered to while this lives.
+  class Rendering {
+   public:
+    explicit Rendering(Surface& surface);
+    Rendering(const Rendering&) = delete;
+    Rendering& operator=(const Rendering&) = delete;
+    ~Rendering();
+    // What vaQuerySurfaceError will say.
+    void set_failed(bool failed);
+
+   private:
+    Surface& surface_;
+  };
+
+  [[nodiscard]] bool rendering() const;
+  // False: still rendering after `timeout_ns`.
+  [[nodiscard]] bool wait(uint64_t timeout_ns) const;
+  // Lives as long as the surface.
+  [[nodiscard]] const VASurfaceDecodeMBErrors* errors() const;
+
+ private:
+  const SurfaceLayout layout_;
+  const Objects objects_;
+  const uint64_t number_;
+  const std::array<VASurfaceDecodeMBErrors, 2> errors_;
+
+  std::mutex pixels_mutex_;
+
+  mutable std::mutex state_mutex_;
+  mutable std::condition_variable idle_;
+  unsigned renderers_ = 0;
+  bool failed_ = false;
+};
+
+// vaCreateSurfaces and its kin.
+VAStatus create_surfaces(Driver& driver, int width, int height, int format, int count,
+                         VASurfaceID* ids);
+VAStatus create_surfaces2(Driver& driver, unsigned format, unsigned width, unsigned height,
+                          VASurfaceID* ids, unsigned count, VASurfaceAttrib* attributes,
+                          unsigned attribute_count);
+VAStatus destroy_surfaces(Driver& driver, VASurfaceID* ids, int count);
+VAStatus query_surface_attributes(Driver& driver, VAConfigID config,
+                                  VASurfaceAttrib* attributes, unsigned* count);
+VAStatus sync_surface(Driver& driver, VASurfaceID id);
+VAStatus sync_surface2(Driver& driver, VASurfaceID id, uint64_t timeout_ns);
+VAStatus query_surface_status(Driver& driver, VASurfaceID id, VASurfaceStatus* status);
+VAStatus query_surface_error(Driver& driver, VASurfaceID id, VAStatus error, void** info);
+
+}  // namespace dxva::softva
