@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What the decoder writes down about packets: which still owe a picture, and which must be sent
+// again when the device fails.
+#include <vector>
+
+#include "lib/decode/pending_pictures.hpp"
+#include "lib/decode/replay_queue.hpp"
+#include "lib/decode/sync_point.hpp"
+#include "tests/check/support/check.hpp"
+
+using namespace dxva::decode;
+
+namespace {
+
+std::vector<uint32_t> numbers(const ReplayQueue& queue) {
+  std::vector<uint32_t> out;
+  for (const StoredPacket& packet : queue.packets()) out.push_back(packet.number);
+  return out;
+}
+
+StoredPacket packet(uint32_t number, bool sync_point, size_t size = 4) {
+  const std::vector<uint8_t> bytes(size, 7);
+  return StoredPacket::copy(bytes, 64, number, sync_point);
+}
+
+bool starts(Codec codec, uint8_t first, bool container_says) {
+  return starts_decoding(codec, {.data = {&first, 1}, .sync_point = container_says});
+}
+
+}  // namespace
+
+GST_START_TEST(a_second_field_is_abandoned_at_the_next_picture) {
+  PendingPictures pending(true);
+  for (const uint32_t n : {0, 1, 2, 3}) pending.sent(n, {});
+  pending.allocated(0);
+  pending.allocated(2);
+  fail_unless(pending.output(0).has_value());
+  fail_unless(pending.take_abandoned().empty());
+  fail_unless(pending.output(2).has_value());
+  fail_unless(pending.take_abandoned() == std::vector<uint32_t>{1});
+  fail_unless_equals_int(pending.oldest().value(), 3);
+}
+GST_END_TEST
+
+GST_START_TEST(a_reordered_picture_is_waited_for) {
+  PendingPictures pending(true);
+  for (const uint32_t n : {0, 1, 2}) {
+    pending.sent(n, {});
+    pending.allocated(n);
+  }
+  fail_unless(pending.output(2).has_value());
+  fail_unless(pending.take_abandoned().empty());
+  fail_unless(pending.output(1).has_value());
+}
+GST_END_TEST
+
+GST_START_TEST(a_hidden_frame_is_abandoned_where_nothing_reorders) {
+  PendingPictures pending(false);
+  for (const uint32_t n : {0, 1}) {
+    pending.sent(n, {});
+    pending.allocated(n);
+  }
+  fail_unless(pending.output(1).has_value());
+  fail_unless(pending.take_abandoned() == std::vector<uint32_t>{0});
+}
+GST_END_TEST
+
+GST_START_TEST(a_picture_comes_out_once) {
+  PendingPictures pending(true);
+  pending.sent(5, {.sync_point = true});
+  const auto marks = pending.output(5);
+  fail_unless(marks && marks->sync_point && !marks->corrupt);
+  fail_if(pending.output(5).has_value());
+}
+GST_END_TEST
+
+GST_START_TEST(a_broken_packet_owes_nothing_and_a_begun_one_is_corrupt) {
+  PendingPictures pending(true);
+  pending.sent(0, {});
+  pending.sent(1, {});
+  pending.allocated(1);
+  pending.failed(0);
+  pending.failed(1);
+  fail_unless(pending.take_abandoned() == std::vector<uint32_t>{0});
+  fail_unless(pending.output(1)->corrupt);
+}
+GST_END_TEST
+
+GST_START_TEST(draining_abandons_the_rest) {
+  PendingPictures pending(true);
+  pending.sent(0, {});
+  pending.allocated(0);
+  pending.drained();
+  fail_unless(pending.take_abandoned() == std::vector<uint32_t>{0});
+  fail_if(pending.oldest().has_value());
+}
+GST_END_TEST
+
+GST_START_TEST(a_replay_begins_at_the_last_sync_point_but_one) {
+  ReplayQueue queue;
+  queue.push(packet(0, false), 0);  // before any sync point: of no use
+  fail_unless(queue.packets().empty());
+  for (uint32_t n = 1; n < 10; ++n) queue.push(packet(n, n % 3 == 1), n);
+  fail_unless(numbers(queue) == (std::vector<uint32_t>{4, 5, 6, 7, 8, 9}));
+}
+GST_END_TEST
+
+GST_START_TEST(a_replay_reaches_back_to_the_oldest_awaited_picture) {
+  ReplayQueue queue;
+  for (uint32_t n = 0; n < 8; ++n) queue.push(packet(n, true), 3);
+  fail_unless_equals_int(queue.packets().front().number, 3);
+  queue.push(packet(8, true), 8);
+  fail_unless(numbers(queue) == (std::vector<uint32_t>{7, 8}));
+}
+GST_END_TEST
+
+GST_START_TEST(a_replay_queue_has_a_limit) {
+  ReplayQueue queue;
+  queue.push(packet(0, true), 0);
+  for (uint32_t n = 1; n < ReplayQueue::kMaxPackets + 5; ++n) queue.push(packet(n, false), 0);
+  fail_unless(queue.packets().empty());
+  queue.push(packet(9999, true), 0);
+  fail_unless_equals_int(queue.packets().size(), 1);
+}
+GST_END_TEST
+
+GST_START_TEST(stored_packets_end_in_zeros) {
+  const StoredPacket stored = packet(0, true, 3);
+  fail_unless_equals_int(stored.size_bytes, 3);
+  fail_unless_equals_int(stored.bytes[2], 7);
+  for (int i = 3; i < 67; ++i) fail_unless_equals_int(stored.bytes[i], 0);
+}
+GST_END_TEST
+
+GST_START_TEST(vp8_and_vp9_say_themselves_where_decoding_starts) {
+  fail_unless(starts(Codec::Vp8, 0x10, false));
+  fail_if(starts(Codec::Vp8, 0x11, true));
+  fail_unless(starts(Codec::Vp9, 0x82, false));  // marker, profile 0, key frame
+  fail_if(starts(Codec::Vp9, 0x86, true));       // inter frame
+  fail_if(starts(Codec::Vp9, 0x88, true));       // show existing
+  fail_unless(starts(Codec::Vp9, 0xb0, false));  // profile 3 has one bit more
+  fail_if(starts(Codec::Vp9, 0xb2, true));
+  fail_if(starts(Codec::Vp9, 0x02, true));  // no frame marker
+  fail_unless(starts(Codec::H264, 0x00, true));
+  fail_if(starts(Codec::H264, 0x00, false));
+  fail_if(starts_decoding(Codec::Jpeg, {}));
+}
+GST_END_TEST
+
+static Suite* decode_books_suite() {
+  Suite* suite = suite_create("decode_books");
+  TCase* pending = tcase_create("pending pictures");
+  tcase_add_test(pending, a_second_field_is_abandoned_at_the_next_picture);
+  tcase_add_test(pending, a_reordered_picture_is_waited_for);
+  tcase_add_test(pending, a_hidden_frame_is_abandoned_where_nothing_reorders);
+  tcase_add_test(pending, a_picture_comes_out_once);
+  tcase_add_test(pending, a_broken_packet_owes_nothing_and_a_begun_one_is_corrupt);
+  tcase_add_test(pending, draining_abandons_the_rest);
+  suite_add_tcase(suite, pending);
+  TCase* replay = tcase_create("replay queue");
+  tcase_add_test(replay, a_replay_begins_at_the_last_sync_point_but_one);
+  tcase_add_test(replay, a_replay_reaches_back_to_the_oldest_awaited_picture);
+  tcase_add_test(replay, a_replay_queue_has_a_limit);
+  tcase_add_test(replay, stored_packets_end_in_zeros);
+  suite_add_tcase(suite, replay);
+  TCase* sync = tcase_create("sync points");
+  tcase_add_test(sync, vp8_and_vp9_say_themselves_where_decoding_starts);
+  suite_add_tcase(suite, sync);
+  return suite;
+}
+
+GST_CHECK_MAIN(decode_books)
