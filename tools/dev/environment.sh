@@ -18,7 +18,17 @@ enter_environment() {
     LIBVA_DRIVERS_PATH=$(pkg-config --variable=driverdir libva 2>/dev/null || true)
   prepend LIBVA_DRIVERS_PATH "$build/lib/softva"
 
+  default DXVA_CLIP "$keep/clip.mp4"
+
+  # What a test may expect of this machine: gpu, memfd (import in software) or stock (no import).
+  DXVA_RIG=gpu
   if ! have_gpu; then
+    DXVA_RIG=memfd
+    # A Debian 12 without the private Mesa: because it could not be had, or by the user's wish.
+    if on_debian_12 && ! have_private_mesa && ! have_new_system_mesa; then DXVA_RIG=stock; fi
+  fi
+  export DXVA_RIG
+  if [ "$DXVA_RIG" != gpu ]; then
     default GST_DXVA_DEVICE software
     default GST_DXVA_TEST memfd,software-import
   fi
@@ -30,7 +40,7 @@ enter_environment() {
       default GST_GL_API opengl3
     fi
   fi
-  if want_private_mesa && [ -d "$mesa_root" ]; then
+  if have_private_mesa; then
     local libraries
     libraries=$(echo "$mesa_root"/usr/lib/*-linux-gnu)
     prepend LD_LIBRARY_PATH "$libraries"

@@ -16,12 +16,22 @@ have_gpu() {
   return 1
 }
 
-want_private_mesa() {
-  [ "${DXVA_MESA:-private}" != system ] || return 1
-  [ -r /etc/os-release ] || return 1
-  (. /etc/os-release && [ "${ID:-}" = debian ] && [ "${VERSION_ID:-}" = 12 ]) || return 1
-  ! have_gpu
+on_debian_12() {
+  [ -r /etc/os-release ] && (. /etc/os-release && [ "${ID:-}" = debian ] && [ "${VERSION_ID:-}" = 12 ])
 }
+
+# Somebody may have installed the one of backports.
+have_new_system_mesa() {
+  local version
+  version=$(dpkg-query -W -f '${Version}' libegl-mesa0 2>/dev/null) || return 1
+  dpkg --compare-versions "$version" ge 25
+}
+
+want_private_mesa() {
+  [ "${DXVA_MESA:-private}" != system ] && on_debian_12 && ! have_gpu && ! have_new_system_mesa
+}
+
+have_private_mesa() { want_private_mesa && [ -d "$mesa_root" ]; }
 
 # The address under which this machine's apt finds bookworm: its mirror, not one of our choice.
 debian_mirror() {
