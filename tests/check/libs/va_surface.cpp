@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Surfaces as descriptors and as pixels, on a driver that says what it is told (fakeva/).
+
+#include <dirent.h>
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <memory>
+#include <utility>
+
+#include "lib/base/fourcc.hpp"
+#include "lib/va/cpu_mapper.hpp"
+#include "lib/va/exporter.hpp"
+#include "tests/check/libs/fakeva/fake_va.hpp"
+#include "tests/check/support/check.hpp"
+
+using namespace dxva;
+
+namespace {
+
+constexpr VASurfaceID kSurface = 1;
+
+void tell(const char* words) {
+  ::setenv("FAKE_VA", words, 1);
+}
+
+const fakeva::Counts& counts() {
+  const void* found = ::dlsym(RTLD_DEFAULT, "fake_va_counts");
+  fail_unless(found != nullptr);
+  return *static_cast<const fakeva::Counts*>(found);
+}
+
+std::shared_ptr<va::Display> open_display() {
+  tell("");
+  auto display = va::Display::open({.kind = va::DeviceChoice::Kind::Software});
+  fail_unless(bool(display));
+  return *display;
+}
+
+int open_descriptors() {
+  int count = 0;
+  const std::unique_ptr<DIR, int (*)(DIR*)> dir(::opendir("/proc/self/fd"), ::closedir);
+  while (::readdir(dir.get())) ++count;
+  return count;
+}
+
+Result<va::SurfaceMapping> map(const std::shared_ptr<va::Display>& display) {
+  return va::map_for_read(display, kSurface, format::kNV12, fakeva::kWidth, fakeva::kHeight);
+}
+
+void expect_picture(const video::FrameView& view) {
+  fail_unless(view.fourcc == format::kNV12 && view.plane_count == 2);
+  fail_unless(view.width == fakeva::kWidth && view.height == fakeva::kHeight);
+  uint32_t offset = 0;
+  for (uint32_t p = 0; p < 2; ++p) {
+    const video::PlaneView& plane = view.planes[p];
+    fail_unless_equals_int(plane.pitch_bytes, fakeva::kPitch);
+    fail_unless_equals_int(plane.row_bytes, fakeva::kWidth);
+    fail_unless_equals_int(plane.rows, p == 0 ? fakeva::kHeight : fakeva::kHeight / 2);
+    for (uint32_t row = 0; row < plane.rows; ++row)
+      for (uint32_t x = 0; x < plane.row_bytes; ++x)
+        fail_unless_equals_int(plane.data[row * plane.pitch_bytes + x],
+                               fakeva::pattern(offset + row * fakeva::kPitch + x));
+    offset += fakeva::kPitch * plane.rows;
+  }
+}
+
+void expect_nothing_left() {
+  fail_unless_equals_int(counts().live_images, 0);
+  fail_unless_equals_int(counts().live_maps, 0);
+}
+
+GST_START_TEST(exported_surface_is_measured_and_classified) {
+  const auto display = open_display();
+  const int before = open_descriptors();
+  {
+    auto frame = va::export_surface(*display, kSurface);
+    fail_unless(bool(frame), "%s", frame ? "" : frame.error().describe().c_str());
+    fail_unless(frame->fourcc == format::kNV12);
+    fail_unless_equals_int(frame->object_count, 1);
+    fail_unless_equals_int(frame->plane_count, 2);
+    // The driver said 0.
+    fail_unless_equals_uint64(frame->objects[0].size_bytes, fakeva::kSize);
+    fail_unless(frame->objects[0].identity != BufferIdentity{});
+    const auto layout = video::classify(frame->describe(), video::LayoutRule::TightLinear);
+    fail_unless(bool(layout));
+  }
+  fail_unless_equals_int(open_descriptors(), before);
+}
+GST_END_TEST;
+
+GST_START_TEST(failed_exports_say_whether_to_ask_again) {
+  struct Case {
+    const char* words;
+    Reason reason;
+  };
+  const auto display = open_display();
+  const int before = open_descriptors();
+  for (const Case& c :
+       {Case{"export-unimplemented", Reason::ExportUnsupported},
+        Case{"export-fails", Reason::ExportFailed}, Case{"export-pipe", Reason::NotADmabuf}}) {
+    tell(c.words);
+    const auto frame = va::export_surface(*display, kSurface);
+    fail_if(bool(frame), "%s", c.words);
+    fail_unless(frame.error().reason == c.reason, "%s", c.words);
+    fail_unless_equals_int(open_descriptors(), before);
+  }
+}
+GST_END_TEST;
+
+GST_START_TEST(derived_image_is_preferred) {
+  const auto display = open_display();
+  const fakeva::Counts before = counts();
+  {
+    auto mapping = map(display);
+    fail_unless(bool(mapping));
+    expect_picture(mapping->view());
+    fail_unless_equals_int(counts().derived, before.derived + 1);
+    fail_unless_equals_int(counts().copied, before.copied);
+    const va::SurfaceMapping moved = std::move(*mapping);
+    expect_picture(moved.view());
+  }
+  expect_nothing_left();
+}
+GST_END_TEST;
+
+GST_START_TEST(unsuitable_derived_images_are_copied_out) {
+  const auto display = open_display();
+  int copies = counts().copied;
+  for (const char* words : {"derive-fails", "derive-p010", "derive-short"}) {
+    tell(words);
+    {
+      auto mapping = map(display);
+      fail_unless(bool(mapping), "%s", words);
+      expect_picture(mapping->view());
+      fail_unless_equals_int(counts().copied, ++copies);
+    }
+    expect_nothing_left();
+  }
+}
+GST_END_TEST;
+
+GST_START_TEST(failures_leave_nothing_behind) {
+  struct Case {
+    const char* words;
+    Reason reason;
+  };
+  const auto display = open_display();
+  for (const Case& c :
+       {Case{"derive-fails,get-fails", Reason::None}, Case{"map-fails", Reason::None},
+        Case{"images-short", Reason::ObjectTooSmall}, Case{"sync-fails", Reason::SyncFailed}}) {
+    tell(c.words);
+    const auto mapping = map(display);
+    fail_if(bool(mapping), "%s", c.words);
+    fail_unless(mapping.error().reason == c.reason, "%s: %s", c.words,
+                mapping.error().describe().c_str());
+    expect_nothing_left();
+  }
+}
+GST_END_TEST;
+
+GST_START_TEST(damaged_picture_is_still_a_picture) {
+  const auto display = open_display();
+  tell("sync-damaged");
+  auto mapping = map(display);
+  fail_unless(bool(mapping));
+  expect_picture(mapping->view());
+}
+GST_END_TEST;
+
+GST_START_TEST(sizes_and_formats_the_driver_has_not_are_refused) {
+  const auto display = open_display();
+  const auto too_big = va::map_for_read(display, kSurface, format::kNV12, 640, 480);
+  fail_if(bool(too_big));
+  const auto other = va::map_for_read(display, kSurface, format::kP010, 64, 48);
+  fail_if(bool(other));
+  fail_unless(other.error().reason == Reason::FormatUnsupported);
+  fail_if(bool(va::map_for_read(display, kSurface, 0, 64, 48)));
+  fail_if(bool(va::map_for_read(display, kSurface, format::kNV12, 0, 0)));
+  expect_nothing_left();
+}
+GST_END_TEST;
+
+GST_START_TEST(mapping_keeps_its_display_alive) {
+  auto display = open_display();
+  const int stops = counts().stops;
+  auto mapping = map(display);
+  fail_unless(bool(mapping));
+  display.reset();
+  fail_unless_equals_int(counts().stops, stops);
+  expect_picture(mapping->view());
+  { const va::SurfaceMapping last = std::move(*mapping); }
+  fail_unless_equals_int(counts().stops, stops + 1);
+  expect_nothing_left();
+}
+GST_END_TEST;
+
+Suite* va_surface_suite() {
+  Suite* suite = suite_create("va_surface");
+  TCase* tcase = tcase_create("general");
+  suite_add_tcase(suite, tcase);
+  tcase_add_test(tcase, exported_surface_is_measured_and_classified);
+  tcase_add_test(tcase, failed_exports_say_whether_to_ask_again);
+  tcase_add_test(tcase, derived_image_is_preferred);
+  tcase_add_test(tcase, unsuitable_derived_images_are_copied_out);
+  tcase_add_test(tcase, failures_leave_nothing_behind);
+  tcase_add_test(tcase, damaged_picture_is_still_a_picture);
+  tcase_add_test(tcase, sizes_and_formats_the_driver_has_not_are_refused);
+  tcase_add_test(tcase, mapping_keeps_its_display_alive);
+  return suite;
+}
+
+}  // namespace
+
+GST_CHECK_MAIN(va_surface)
