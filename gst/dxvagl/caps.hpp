@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <gst/video/video.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "gst/common/gst_ptr.hpp"
+#include "gst/dxvagl/dmabuf_offer.hpp"
+
+namespace dxva::gst {
+
+// Whether this GStreamer speaks DMA_DRM caps (1.24). Asked at run time, so that one build
+// serves both.
+[[nodiscard]] bool has_drm_caps();
+
+[[nodiscard]] GstPtr<GstCaps> sink_template_caps();
+[[nodiscard]] GstPtr<GstCaps> src_template_caps();
+
+// "NV12" (linear) or "NV12:0x0100000000000002".
+struct DrmFormat {
+  uint32_t fourcc = 0;
+  uint64_t modifier = 0;
+};
+[[nodiscard]] std::optional<DrmFormat> parse_drm_format(const char* text);
+[[nodiscard]] std::string drm_format_text(const DrmFormat& format);
+
+// What one pad can have when the other has `caps`. Own format first: it needs no shader pass.
+struct TransformCaps {
+  DmabufOffers offers;
+  bool drm_caps = false;  // list DMA_DRM forms
+  bool draws = true;      // there are shaders to make RGB with
+};
+[[nodiscard]] GstPtr<GstCaps> transform_caps(GstPadDirection direction, GstCaps* caps,
+                                             const TransformCaps& with);
+
+// One output for `in` out of `candidates`: the input's own format where that is possible, and
+// for RGB the colorimetry that the conversion gives.
+[[nodiscard]] GstPtr<GstCaps> fixate_output(GstCaps* in, GstPtr<GstCaps> candidates);
+
+enum class MemoryKind { System, Dmabuf, Gl };
+struct InputFormat {
+  GstVideoInfo info;  // of the pixels, whatever the caps wrap them in
+  MemoryKind memory = MemoryKind::System;
+  uint64_t modifier = 0;
+};
+[[nodiscard]] std::optional<InputFormat> parse_input(GstCaps* caps);
+
+}  // namespace dxva::gst

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "gst/dxvagl/dmabuf_offer.hpp"
+#include "gst/dxvagl/gst_gl_thread.hpp"
+#include "gst/dxvagl/memory_watch.hpp"
+#include "lib/base/result.hpp"
+#include "lib/gl/egl_importer.hpp"
+#include "lib/gl/import_cache.hpp"
+#include "lib/gl/nv12_pass.hpp"
+#include "lib/gl/release_queue.hpp"
+#include "lib/gl/texture_pool.hpp"
+
+namespace dxva::gst {
+
+// What one element has in one GL context. Shared by the element and by every buffer that it has
+// sent out, because those may live on after the element has stopped: textures deleted in
+// gl_stop made the frames that an application kept read back wrong.
+class GlSession {
+ public:
+  // Looks at the context once; GL-thread only. Null when it lacks the basic functions.
+  [[nodiscard]] static std::shared_ptr<GlSession> create(GstGLContext* context);
+  GlSession(std::shared_ptr<GstGlThread> thread, std::shared_ptr<const gl::GlApi> api,
+            const gl::ProcAddress& egl, const gl::ProcAddress& gl_proc);
+  GlSession(const GlSession&) = delete;
+  GlSession& operator=(const GlSession&) = delete;
+
+  [[nodiscard]] GstGLContext* context() const { return thread_->context(); }
+  [[nodiscard]] const gl::GlApi& api() const { return *api_; }
+  [[nodiscard]] gl::GlThread& thread() const { return *thread_; }
+
+  // Null when this context imports nothing, and then why.
+  [[nodiscard]] const gl::EglImporter* importer() const {
+    return importer_ ? &*importer_ : nullptr;
+  }
+  [[nodiscard]] Reason import_refusal() const { return import_refusal_; }
+  // What caps may promise to import.
+  [[nodiscard]] const DmabufOffers& offers() const { return offers_; }
+
+  // Compiled at first use; GL-thread only.
+  [[nodiscard]] Result<const gl::Nv12Pass*> pass();
+
+  [[nodiscard]] gl::ImportCache& cache() { return cache_; }
+  [[nodiscard]] gl::TexturePool& pool() { return pool_; }
+  [[nodiscard]] gl::ReleaseQueue& releases() { return releases_; }
+  [[nodiscard]] MemoryWatch& watch() { return watch_; }
+
+ private:
+  void set_up_import(const gl::ProcAddress& egl, const gl::ProcAddress& gl_proc);
+
+  // The order is that of need: what is above is used by the destructors of what is below.
+  const std::shared_ptr<GstGlThread> thread_;
+  const std::shared_ptr<const gl::GlApi> api_;
+  EGLDisplay display_ = EGL_NO_DISPLAY;
+  gl::ReleaseQueue releases_;
+  std::optional<gl::EglImporter> importer_;
+  Reason import_refusal_ = Reason::None;
+  DmabufOffers offers_;
+  gl::ImportCache cache_;
+  gl::TexturePool pool_;
+  std::unique_ptr<gl::Nv12Pass> pass_;
+  MemoryWatch watch_;
+};
+
+}  // namespace dxva::gst

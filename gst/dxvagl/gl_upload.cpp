@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/dxvagl/gl_upload.hpp"
+
+#include <gst/video/gstvideometa.h>
+
+#include <array>
+
+#include "gst/common/path_stats.hpp"
+#include "lib/base/log.hpp"
+#include "lib/base/test_switch.hpp"
+
+namespace dxva::gst {
+namespace {
+
+constexpr std::array kSteps = {Step::Egl, Step::MemoryObject, Step::GpuCopy, Step::CpuCopy};
+
+}  // namespace
+
+void GlUpload::set_import(ImportMode mode) {
+  const std::lock_guard guard(lock_);
+  import_ = mode;
+}
+
+ImportMode GlUpload::import() const {
+  const std::lock_guard guard(lock_);
+  return import_;
+}
+
+StructurePtr GlUpload::stats() const {
+  StructurePtr out(gst_structure_new_empty("dxvaglupload-stats"));
+  const auto session = uploader_.session();
+  const gl::ImportCache::Counts cache =
+      session ? session->cache().counts() : gl::ImportCache::Counts{};
+  const std::lock_guard guard(lock_);
+  uint64_t frames = 0;
+  for (const uint64_t taken : counts_.steps) frames += taken;
+  gst_structure_set(out.get(), "frames", G_TYPE_UINT64, frames, "renderer", G_TYPE_STRING,
+                    session ? session->api().facts.renderer.c_str() : "", "cache-hits",
+                    G_TYPE_UINT64, cache.hits, "cache-misses", G_TYPE_UINT64, cache.misses,
+                    "dropped", G_TYPE_UINT64, dropped_, nullptr);
+  add_path_counts(out.get(), counts_, kSteps);
+  if (test_switch().memfd)
+    gst_structure_set(out.get(), "test-memfd", G_TYPE_BOOLEAN, TRUE, nullptr);
+  return out;
+}
+
+void GlUpload::reset() {
+  const std::lock_guard guard(lock_);
+  counts_ = {};
+  dropped_ = 0;
+  step_.reset();
+  dropped_for_.clear();
+}
+
+GstPtr<GstCaps> GlUpload::transform_caps(GstPadDirection direction, GstCaps* caps) {
+  // What can be imported is only known in the context. Once there is a display a context can be
+  // had, and an answer given now without it would be one that changes later.
+  if (element_.display) (void)gst_gl_base_filter_find_gl_context(&element_);
+  const auto session = uploader_.session();
+  return gst::transform_caps(direction, caps,
+                             {.offers = session ? session->offers() : linear_offers(),
+                              .drm_caps = has_drm_caps(),
+                              .draws = !session || session->api().shaders.has_value()});
+}
+
+bool GlUpload::set_caps(GstCaps* in, GstCaps* out) {
+  const auto input = parse_input(in);
+  if (!input) return false;
+  const bool passthrough = input->memory == MemoryKind::Gl;
+  gst_base_transform_set_passthrough(GST_BASE_TRANSFORM(&element_), passthrough);
+  linear_input_ = input->modifier == kModifierLinear;
+  {
+    const std::lock_guard guard(lock_);
+    dropped_for_.clear();
+  }
+  return passthrough || uploader_.set_formats(in, out);
+}
+
+void GlUpload::propose_allocation(GstQuery* query) const {
+  // "dxva-mixed-memory" is a word between our own elements: a frame that could not stay a
+  // dma-buf may come as system memory under DMABuf caps. Foreign uploaders end the stream
+  // there.
+  GstStructure* mixed =
+      gst_structure_new("dxva-mixed-memory", "accepts", G_TYPE_BOOLEAN, TRUE, nullptr);
+  gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, mixed);
+  gst_structure_free(mixed);
+  // A tiled plane cannot be cropped by its offset.
+  if (linear_input_)
+    gst_query_add_allocation_meta(query, GST_VIDEO_CROP_META_API_TYPE, nullptr);
+}
+
+void GlUpload::tell_upstream(const Uploader::Picture::Refusal& refusal) {
+  GstStructure* what =
+      gst_structure_new("dxva-import-failed", "device", G_TYPE_UINT64, refusal.identity.device,
+                        "inode", G_TYPE_UINT64, refusal.identity.inode, "reason", G_TYPE_STRING,
+                        reason_name(refusal.reason), nullptr);
+  gst_pad_push_event(GST_BASE_TRANSFORM_SINK_PAD(&element_),
+                     gst_event_new_custom(GST_EVENT_CUSTOM_UPSTREAM, what));
+}
+
+void GlUpload::count(const Uploader::Picture& picture) {
+  std::optional<Step> before;
+  {
+    const std::lock_guard guard(lock_);
+    counts_.add(picture.step, picture.reason);
+    before = std::exchange(step_, picture.step);
+  }
+  if (!before || *before == picture.step) return;
+  GstElement* element = GST_ELEMENT(&element_);
+  gst_element_post_message(
+      element, path_changed_message(element, *before, picture.step, picture.reason));
+}
+
+// A buffer that can be neither imported nor mapped has no picture to show: one frame is lost,
+// the stream goes on, and the application is told once per reason. An error would end the
+// stream for one bad buffer of a camera; showing the last picture again would hide that one is
+// missing.
+GstFlowReturn GlUpload::drop(const Error& error) {
+  bool first = false;
+  {
+    const std::lock_guard guard(lock_);
+    ++dropped_;
+    if (error.reason != Reason::None) ++counts_.reasons[static_cast<size_t>(error.reason)];
+    first = dropped_for_.insert(error.reason).second;
+  }
+  if (first)
+    GST_ELEMENT_WARNING(
+        &element_, STREAM, WRONG_TYPE,
+        ("A frame could not be read and was left out (%s).", reason_name(error.reason)),
+        ("%s", error.describe().c_str()));
+  return GST_BASE_TRANSFORM_FLOW_DROPPED;
+}
+
+GstFlowReturn GlUpload::prepare_output(GstBuffer* input, GstBuffer** output) {
+  GstBaseTransform* transform = GST_BASE_TRANSFORM(&element_);
+  if (gst_base_transform_is_passthrough(transform)) {
+    *output = input;
+    return GST_FLOW_OK;
+  }
+  if (!uploader_.session()) return GST_FLOW_NOT_NEGOTIATED;
+  Result<Uploader::Picture> picture = uploader_.process(input, import());
+  if (!picture) return drop(picture.error());
+  crop_applied_ = picture->crop_applied;
+  count(*picture);
+  if (picture->news) tell_upstream(*picture->news);
+  *output = picture->buffer.release();
+  GST_BASE_TRANSFORM_GET_CLASS(transform)->copy_metadata(transform, input, *output);
+  return GST_FLOW_OK;
+}
+
+bool GlUpload::keeps_meta(const GstMeta* meta, GstBuffer*) const {
+  // Pixels keep their places, so every meta stays true but the crop that was carried out. Metas
+  // of memory (GstVideoMeta) are not asked about here.
+  return meta->info->api != GST_VIDEO_CROP_META_API_TYPE || !crop_applied_;
+}
+
+}  // namespace dxva::gst

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <gst/gl/gl.h>
+
+#include <mutex>
+#include <optional>
+#include <set>
+
+#include "gst/common/gst_ptr.hpp"
+#include "gst/dxvagl/uploader.hpp"
+#include "lib/base/path.hpp"
+
+namespace dxva::gst {
+
+// dxvaglupload without GObject's manners: what the element answers to its base class. The
+// virtual functions of GstBaseTransform keep their threads; properties come from any.
+class GlUpload {
+ public:
+  explicit GlUpload(GstGLBaseFilter& element) : element_(element) {}
+
+  void set_import(ImportMode mode);
+  [[nodiscard]] ImportMode import() const;
+  [[nodiscard]] StructurePtr stats() const;
+
+  [[nodiscard]] GstPtr<GstCaps> transform_caps(GstPadDirection direction, GstCaps* caps);
+  [[nodiscard]] bool set_caps(GstCaps* in, GstCaps* out);
+  void propose_allocation(GstQuery* query) const;
+  [[nodiscard]] GstFlowReturn prepare_output(GstBuffer* input, GstBuffer** output);
+  [[nodiscard]] bool keeps_meta(const GstMeta* meta, GstBuffer* input) const;
+
+  [[nodiscard]] bool gl_start() { return uploader_.start(element_.context); }
+  void gl_stop() { uploader_.stop(); }
+  void reset();
+
+ private:
+  void count(const Uploader::Picture& picture);
+  void tell_upstream(const Uploader::Picture::Refusal& refusal);
+  [[nodiscard]] GstFlowReturn drop(const Error& error);
+
+  GstGLBaseFilter& element_;
+  Uploader uploader_;
+  bool linear_input_ = true;
+  bool crop_applied_ = false;  // of the running frame
+
+  mutable std::mutex lock_;
+  ImportMode import_ = ImportMode::Auto;
+  PathCounts counts_;
+  uint64_t dropped_ = 0;
+  std::optional<Step> step_;      // of the last frame
+  std::set<Reason> dropped_for_;  // said since the last caps
+};
+
+}  // namespace dxva::gst

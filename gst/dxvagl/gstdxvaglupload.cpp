@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/**
+ * SECTION:element-dxvaglupload
+ *
+ * Makes OpenGL textures of video frames: dma-bufs are imported without a copy where the driver
+ * allows it, everything else is uploaded. Described in docs/plugins/dxvaglupload.md.
+ *
+ * |[
+ * gst-launch-1.0 filesrc location=clip.mp4 ! qtdemux ! h264parse ! dxvadec ! dxvaglupload !
+ *   glcolorconvert ! glimagesinkelement
+ * ]|
+ */
+#include "gst/dxvagl/gstdxvaglupload.hpp"
+
+#include "gst/dxvagl/caps.hpp"
+#include "gst/dxvagl/gl_upload.hpp"
+
+using dxva::gst::GlUpload;
+using dxva::gst::ImportMode;
+
+struct _GstDxvaGlUpload {
+  GstGLBaseFilter parent;
+  GlUpload* impl;  // born in init, deleted in finalize
+};
+
+G_DEFINE_FINAL_TYPE(GstDxvaGlUpload, gst_dxva_gl_upload, GST_TYPE_GL_BASE_FILTER)
+
+namespace {
+
+enum Property : guint { kImport = 1, kStats };
+
+GlUpload& impl(gpointer element) {
+  return *GST_DXVA_GL_UPLOAD(element)->impl;
+}
+
+GType import_mode_type() {
+  static const GType type = [] {
+    static const GEnumValue values[] = {
+        {static_cast<gint>(ImportMode::Auto), "The best way that works, frame by frame",
+         "auto"},
+        {static_cast<gint>(ImportMode::Egl), "EGLImage, else a copy", "egl"},
+        {static_cast<gint>(ImportMode::MemoryObject),
+         "GL_EXT_memory_object_fd, else a copy (not in this version: every frame is copied)",
+         "memory-object"},
+        {static_cast<gint>(ImportMode::Copy), "Copy every frame", "copy"},
+        {0, nullptr, nullptr},
+    };
+    return g_enum_register_static("GstDxvaGlUploadImport", values);
+  }();
+  return type;
+}
+
+void set_property(GObject* object, guint id, const GValue* value, GParamSpec* spec) {
+  if (id == kImport)
+    impl(object).set_import(static_cast<ImportMode>(g_value_get_enum(value)));
+  else
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+}
+
+void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) {
+  if (id == kImport)
+    g_value_set_enum(value, static_cast<gint>(impl(object).import()));
+  else if (id == kStats)
+    g_value_take_boxed(value, impl(object).stats().release());
+  else
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+}
+
+GstCaps* on_transform_caps(GstBaseTransform* element, GstPadDirection direction, GstCaps* caps,
+                           GstCaps* filter) {
+  auto out = impl(element).transform_caps(direction, caps);
+  if (!filter) return out.release();
+  return gst_caps_intersect_full(filter, out.get(), GST_CAPS_INTERSECT_FIRST);
+}
+
+GstCaps* on_fixate_caps(GstBaseTransform*, GstPadDirection direction, GstCaps* caps,
+                        GstCaps* othercaps) {
+  auto other = dxva::gst::GstPtr<GstCaps>::adopt(othercaps);
+  if (direction == GST_PAD_SRC || gst_caps_is_empty(other.get()))
+    return gst_caps_fixate(other.release());
+  return dxva::gst::fixate_output(caps, std::move(other)).release();
+}
+
+gboolean on_propose_allocation(GstBaseTransform* element, GstQuery* decide, GstQuery* query) {
+  // Not chained up: the parent would carry downstream's pools of textures upstream.
+  (void)decide;
+  impl(element).propose_allocation(query);
+  return TRUE;
+}
+
+gboolean on_set_caps(GstBaseTransform* element, GstCaps* in, GstCaps* out) {
+  if (!impl(element).set_caps(in, out)) return FALSE;
+  return GST_BASE_TRANSFORM_CLASS(gst_dxva_gl_upload_parent_class)->set_caps(element, in, out);
+}
+
+gboolean on_transform_meta(GstBaseTransform* element, GstBuffer*, GstMeta* meta,
+                           GstBuffer* input) {
+  return impl(element).keeps_meta(meta, input);
+}
+
+gboolean on_start(GstBaseTransform* element) {
+  impl(element).reset();
+  return GST_BASE_TRANSFORM_CLASS(gst_dxva_gl_upload_parent_class)->start(element);
+}
+
+void finalize(GObject* object) {
+  delete GST_DXVA_GL_UPLOAD(object)->impl;
+  G_OBJECT_CLASS(gst_dxva_gl_upload_parent_class)->finalize(object);
+}
+
+}  // namespace
+
+static void gst_dxva_gl_upload_init(GstDxvaGlUpload* self) {
+  self->impl = new GlUpload(*GST_GL_BASE_FILTER(self));
+  gst_base_transform_set_prefer_passthrough(GST_BASE_TRANSFORM(self), FALSE);
+}
+
+static void gst_dxva_gl_upload_class_init(GstDxvaGlUploadClass* klass) {
+  auto* object = G_OBJECT_CLASS(klass);
+  object->set_property = set_property;
+  object->get_property = get_property;
+  object->finalize = finalize;
+  g_object_class_install_property(
+      object, kImport,
+      g_param_spec_enum("import", "Import", "How frames become textures", import_mode_type(),
+                        static_cast<gint>(ImportMode::Auto),
+                        static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS |
+                                                 GST_PARAM_MUTABLE_PLAYING)));
+  g_object_class_install_property(
+      object, kStats,
+      g_param_spec_boxed("stats", "Statistics",
+                         "Frames, how many took each way, and why not a better one",
+                         GST_TYPE_STRUCTURE,
+                         static_cast<GParamFlags>(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS)));
+  gst_type_mark_as_plugin_api(import_mode_type(), static_cast<GstPluginAPIFlags>(0));
+
+  auto* element = GST_ELEMENT_CLASS(klass);
+  gst_element_class_set_static_metadata(element, "DXVA OpenGL uploader", "Filter/Effect/Video",
+                                        "Imports or uploads video frames into OpenGL textures",
+                                        "The gst-dxva authors");
+  gst_element_class_add_pad_template(
+      element, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
+                                    dxva::gst::sink_template_caps().get()));
+  gst_element_class_add_pad_template(
+      element, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS,
+                                    dxva::gst::src_template_caps().get()));
+
+  auto* transform = GST_BASE_TRANSFORM_CLASS(klass);
+  transform->transform_caps = on_transform_caps;
+  transform->fixate_caps = on_fixate_caps;
+  transform->propose_allocation = on_propose_allocation;
+  transform->set_caps = on_set_caps;
+  transform->transform_meta = on_transform_meta;
+  transform->start = on_start;
+  transform->prepare_output_buffer = [](GstBaseTransform* t, GstBuffer* in, GstBuffer** out) {
+    return impl(t).prepare_output(in, out);
+  };
+  // All is done when the output is prepared.
+  transform->transform = [](GstBaseTransform*, GstBuffer*, GstBuffer*) { return GST_FLOW_OK; };
+  transform->get_unit_size = [](GstBaseTransform*, GstCaps* caps, gsize* size) -> gboolean {
+    const auto format = dxva::gst::parse_input(caps);
+    *size = format ? GST_VIDEO_INFO_SIZE(&format->info) : 0;
+    return TRUE;
+  };
+
+  auto* filter = GST_GL_BASE_FILTER_CLASS(klass);
+  filter->supported_gl_api =
+      static_cast<GstGLAPI>(GST_GL_API_OPENGL | GST_GL_API_OPENGL3 | GST_GL_API_GLES2);
+  filter->gl_start = [](GstGLBaseFilter* f) -> gboolean { return impl(f).gl_start(); };
+  filter->gl_stop = [](GstGLBaseFilter* f) { impl(f).gl_stop(); };
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <gst/gst.h>
+
+#include "gst/common/log_bridge.hpp"
+#include "gst/dxvagl/gstdxvaglupload.hpp"
+
+static gboolean plugin_init(GstPlugin* plugin) {
+  dxva::gst::install_log_bridge();
+  return gst_element_register(plugin, "dxvaglupload", GST_RANK_NONE, GST_TYPE_DXVA_GL_UPLOAD);
+}
+
+GST_PLUGIN_DEFINE(GST_VERSION_MAJOR, GST_VERSION_MINOR, dxvagl,
+                  "Decoded video into OpenGL textures without a copy", plugin_init, VERSION,
+                  "LGPL", PACKAGE, "https://example.invalid/gst-dxva")

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/dxvagl/uploader.hpp"
+
+#include <gst/allocators/gstdmabuf.h>
+#include <sys/stat.h>
+
+#include <utility>
+
+#include "gst/dxvagl/plane_textures.hpp"
+#include "lib/base/log.hpp"
+#include "lib/video/colorimetry.hpp"
+
+namespace dxva::gst {
+namespace {
+
+video::Colorimetry colorimetry_of(const GstVideoInfo& info) {
+  video::Colorimetry out;
+  switch (info.colorimetry.matrix) {
+    case GST_VIDEO_COLOR_MATRIX_BT709:
+      out.matrix = video::Matrix::Bt709;
+      break;
+    case GST_VIDEO_COLOR_MATRIX_BT2020:
+      out.matrix = video::Matrix::Bt2020;
+      break;
+    case GST_VIDEO_COLOR_MATRIX_FCC:
+      out.matrix = video::Matrix::Fcc;
+      break;
+    case GST_VIDEO_COLOR_MATRIX_SMPTE240M:
+      out.matrix = video::Matrix::Smpte240m;
+      break;
+    case GST_VIDEO_COLOR_MATRIX_BT601:
+      out.matrix = video::Matrix::Bt601;
+      break;
+    default:  // not told: HD is 709, as GStreamer itself guesses
+      out.matrix =
+          GST_VIDEO_INFO_HEIGHT(&info) > 576 ? video::Matrix::Bt709 : video::Matrix::Bt601;
+  }
+  out.range = info.colorimetry.range == GST_VIDEO_COLOR_RANGE_0_255 ? video::Range::Full
+                                                                    : video::Range::Limited;
+  return out;
+}
+
+uint32_t bit_depth(const GstVideoInfo& info) {
+  return GST_VIDEO_INFO_FORMAT(&info) == GST_VIDEO_FORMAT_P010_10LE ? 10 : 8;
+}
+
+// Keeps an imported buffer with the producer locked out of it until the GPU has read it.
+struct ImportLease {
+  std::shared_ptr<GlSession> session;
+  std::shared_ptr<gl::TextureSet> textures;
+  GstPtr<GstBuffer> input;
+
+  ~ImportLease() {
+    session->releases().after_gpu([held = std::move(input)]() mutable { held.reset(); });
+  }
+};
+
+// Brings textures of ours back to the pool.
+struct PoolLease {
+  std::shared_ptr<GlSession> session;
+  gl::TextureSpecs specs;
+  std::unique_ptr<gl::TextureSet> textures;
+
+  ~PoolLease() { session->pool().give_back(specs, std::move(textures)); }
+};
+
+// Refusals that are about the context or the user's wish and not about this buffer.
+bool is_general(Reason reason) {
+  using enum Reason;
+  return reason == ImportCopyForced || reason == MemoryObjectUnsupported || reason == NoEgl ||
+         reason == NoImportExtension || reason == SoftwareRenderer;
+}
+
+BufferIdentity identity_of(int fd) {
+  struct stat file {};
+  if (fd < 0 || ::fstat(fd, &file) != 0) return {};
+  return {.device = file.st_dev, .inode = file.st_ino};
+}
+
+}  // namespace
+
+bool Uploader::start(GstGLContext* context) {
+  auto session = GlSession::create(context);
+  const std::lock_guard guard(lock_);
+  session_ = std::move(session);
+  return session_ != nullptr;
+}
+
+void Uploader::stop() {
+  std::shared_ptr<GlSession> session;
+  {
+    const std::lock_guard guard(lock_);
+    session = std::exchange(session_, nullptr);
+  }
+  active_.reset();
+  if (!session) return;
+  session->cache().clear();
+  session->pool().clear();
+}
+
+std::shared_ptr<GlSession> Uploader::session() const {
+  const std::lock_guard guard(lock_);
+  return session_;
+}
+
+bool Uploader::set_formats(GstCaps* in, GstCaps* out) {
+  const auto input = parse_input(in);
+  if (!input || !gst_video_info_from_caps(&out_, out)) return false;
+  in_ = *input;
+  draws_ = GST_VIDEO_INFO_FORMAT(&in_.info) != GST_VIDEO_INFO_FORMAT(&out_);
+  matrix_ = video::yuv_to_rgb(colorimetry_of(in_.info), bit_depth(in_.info));
+  // What GL can hold of them is asked when there is a context.
+  in_specs_.reset();
+  out_specs_.reset();
+  told_ = Reason::None;
+  if (const auto session = this->session()) {
+    session->cache().clear();
+    session->pool().clear();
+  }
+  return true;
+}
+
+void Uploader::forget_with(GstBuffer* input) {
+  // The import holds the buffer's pages: it must not outlive the producer's memory.
+  for (guint i = 0; i < gst_buffer_n_memory(input); ++i) {
+    GstMemory* memory = gst_buffer_peek_memory(input, i);
+    while (memory->parent) memory = memory->parent;
+    if (!gst_is_dmabuf_memory(memory)) continue;
+    active_->watch().watch(memory, [session = std::weak_ptr(active_),
+                                    identity = identity_of(gst_dmabuf_memory_get_fd(memory))] {
+      if (const auto alive = session.lock()) alive->cache().evict(identity);
+    });
+  }
+}
+
+Uploader::Imported Uploader::import_descriptors(GstBuffer* input, gl::ImportRequest request) {
+  Imported out{.identity = identity_of(request.fds[0])};
+  // Each frame, because a descriptor's number says nothing: the buffer behind it is what
+  // counts.
+  if (auto measured = gl::measure_objects(request.fds, request.image); !measured) {
+    out.reason = measured.error().reason;
+    out.news = true;
+    return out;
+  }
+  out.identity = request.image.objects[0].identity;
+  const gl::ImportKey key = gl::ImportKey::of(request.image);
+  gl::ImportCache::Answer known = active_->cache().find(key);
+  switch (known.kind) {
+    using enum gl::ImportCache::Answer::Kind;
+    case Hit:
+      out.textures = std::move(known.textures);
+      return out;
+    case Refused:
+      out.reason = known.reason;
+      return out;
+    case Miss:
+      break;
+  }
+  std::optional<Result<std::shared_ptr<gl::TextureSet>>> imported;
+  active_->thread().run([&] { imported.emplace(active_->importer()->import(request)); });
+  if (*imported) {
+    out.textures = **imported;
+    active_->cache().store(key, out.textures);
+    forget_with(input);
+    return out;
+  }
+  DXVA_INFO(Gl, "copied instead of imported: %s", imported->error().describe().c_str());
+  out.reason = imported->error().reason;
+  out.news = true;
+  active_->cache().store_refusal(key, out.reason);
+  return out;
+}
+
+Uploader::Imported Uploader::import(GstBuffer* input, const InputPicture& picture,
+                                    ImportMode mode) {
+  if (mode == ImportMode::Copy) return {.textures = {}, .reason = Reason::ImportCopyForced};
+  Result<gl::ImportRequest> request = as_descriptors(input, picture);
+  if (!request) {
+    const Reason reason = request.error().reason;
+    return {.textures = {}, .reason = reason, .news = reason != Reason::SystemMemory};
+  }
+  if (mode == ImportMode::MemoryObject)
+    return {.textures = {}, .reason = Reason::MemoryObjectUnsupported};
+  if (!active_->importer()) return {.textures = {}, .reason = active_->import_refusal()};
+  return import_descriptors(input, std::move(*request));
+}
+
+GstPtr<GstBuffer> Uploader::wrap_pooled(const GstVideoInfo& info, const gl::TextureSpecs& specs,
+                                        std::unique_ptr<gl::TextureSet> textures) {
+  const auto names = textures->names();
+  std::shared_ptr<PoolLease> lease(
+      new PoolLease{.session = active_, .specs = specs, .textures = std::move(textures)});
+  return wrap_textures(active_->context(), info, names, std::move(lease), Writable::Yes);
+}
+
+Result<GstPtr<GstBuffer>> Uploader::draw(GLuint luma, GLuint chroma) {
+  const Result<const gl::Nv12Pass*> pass = active_->pass();
+  if (!pass) return pass.error();
+  std::unique_ptr<gl::TextureSet> target = active_->pool().acquire(*out_specs_);
+  if (!target) return Error{.code = ErrorCode::NoMemory, .call = "glTexImage2D"};
+  const auto drawn =
+      (*pass)->draw({.luma = luma,
+                     .chroma = chroma,
+                     .target = target->names()[0],
+                     .width = static_cast<uint32_t>(GST_VIDEO_INFO_WIDTH(&out_)),
+                     .height = static_cast<uint32_t>(GST_VIDEO_INFO_HEIGHT(&out_))},
+                    matrix_);
+  if (!drawn) return drawn.error();
+  return wrap_pooled(out_, *out_specs_, std::move(target));
+}
+
+Result<GstPtr<GstBuffer>> Uploader::send_imported(GstBuffer* input,
+                                                  std::shared_ptr<gl::TextureSet> textures) {
+  std::optional<Result<GstPtr<GstBuffer>>> out;
+  std::shared_ptr<ImportLease> lease(new ImportLease{
+      .session = active_, .textures = textures, .input = GstPtr<GstBuffer>::share(input)});
+  active_->thread().run([&] {
+    if (draws_)
+      out.emplace(draw(textures->names()[0], textures->names()[1]));
+    else
+      out.emplace(
+          wrap_textures(active_->context(), out_, textures->names(), lease, Writable::No));
+    // Behind a shader pass the input is free when the pass is done, whoever keeps the output.
+    lease.reset();
+  });
+  return std::move(*out);
+}
+
+Result<GstPtr<GstBuffer>> Uploader::send_copied(GstBuffer* input, const InputPicture& picture) {
+  if (!in_specs_)
+    return Error{.code = ErrorCode::Unsupported,
+                 .call = "",
+                 .text = "this context has no textures for the format",
+                 .reason = Reason::FormatUnsupported};
+  const Result<MappedPicture> mapped = MappedPicture::map(input, picture, *in_specs_);
+  if (!mapped) return mapped.error();
+  std::optional<Result<GstPtr<GstBuffer>>> out;
+  active_->thread().run([&] {
+    std::unique_ptr<gl::TextureSet> textures = active_->pool().acquire(*in_specs_);
+    if (!textures) {
+      out.emplace(Error{.code = ErrorCode::NoMemory, .call = "glTexImage2D"});
+      return;
+    }
+    for (size_t p = 0; p < in_specs_->size(); ++p) {
+      if (!gl::upload_plane(active_->api(), textures->names()[p], (*in_specs_)[p],
+                            mapped->plane(p))) {
+        out.emplace(Error{.code = ErrorCode::Failed, .call = "glTexSubImage2D"});
+        return;
+      }
+    }
+    if (!draws_) {
+      out.emplace(wrap_pooled(out_, *in_specs_, std::move(textures)));
+      return;
+    }
+    out.emplace(draw(textures->names()[0], textures->names()[1]));
+    // GL runs commands in order: a later upload into these textures waits for the draw.
+    active_->pool().give_back(*in_specs_, std::move(textures));
+  });
+  return std::move(*out);
+}
+
+Result<Uploader::Picture> Uploader::process(GstBuffer* input, ImportMode mode) {
+  active_ = session();
+  if (!active_) return Error{.code = ErrorCode::Failed, .text = "no OpenGL context"};
+  if (!in_specs_) in_specs_ = texture_specs(active_->context(), active_->api(), in_.info);
+  if (!out_specs_) out_specs_ = texture_specs(active_->context(), active_->api(), out_);
+  if (!out_specs_)
+    return Error{.code = ErrorCode::Unsupported, .text = "no textures for the output format"};
+
+  const Result<InputPicture> picture = look_at(input, in_.info, in_.modifier);
+  if (!picture) return picture.error();
+
+  Picture out{.crop_applied = picture->crop_applied};
+  Imported imported = import(input, *picture, mode);
+  if (imported.textures) {
+    auto sent = send_imported(input, std::move(imported.textures));
+    if (sent && *sent) {
+      out.buffer = std::move(*sent);
+      out.step = Step::Egl;
+      return out;
+    }
+    imported.reason = Reason::GlError;
+  }
+  out.reason = imported.reason;
+  if (is_general(out.reason) ? out.reason != told_ : imported.news) {
+    out.news = Picture::Refusal{.identity = imported.identity, .reason = out.reason};
+    if (is_general(out.reason)) told_ = out.reason;
+  }
+
+  Result<GstPtr<GstBuffer>> copied = send_copied(input, *picture);
+  if (!copied) return copied.error();
+  if (!*copied) return Error{.code = ErrorCode::Failed, .call = "gst_gl_memory_setup_buffer"};
+  out.buffer = std::move(*copied);
+  return out;
+}
+
+}  // namespace dxva::gst

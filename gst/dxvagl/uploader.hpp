@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <gst/gl/gl.h>
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "gst/common/gst_ptr.hpp"
+#include "gst/dxvagl/caps.hpp"
+#include "gst/dxvagl/gl_session.hpp"
+#include "gst/dxvagl/input_picture.hpp"
+#include "lib/base/path.hpp"
+
+namespace dxva::gst {
+
+enum class ImportMode { Auto, Egl, MemoryObject, Copy };
+
+// Turns incoming buffers into textures: by import where everything agrees, else by a copy of
+// this frame alone. Knows GstGL and buffers, no pads and no element. Streaming thread only, but
+// for what says otherwise.
+class Uploader {
+ public:
+  // GL-thread only: the context came or goes. Buffers that are still out keep their own hold.
+  [[nodiscard]] bool start(GstGLContext* context);
+  void stop();
+  // Any thread; null before start().
+  [[nodiscard]] std::shared_ptr<GlSession> session() const;
+
+  [[nodiscard]] bool set_formats(GstCaps* in, GstCaps* out);
+
+  struct Picture {
+    GstPtr<GstBuffer> buffer;
+    Step step = Step::CpuCopy;
+    Reason reason = Reason::None;  // why not a higher step
+    bool crop_applied = false;
+    // A refusal that the producer has not been told yet.
+    struct Refusal {
+      BufferIdentity identity;
+      Reason reason = Reason::None;
+    };
+    std::optional<Refusal> news;
+  };
+  // An error means that not even a copy is possible.
+  [[nodiscard]] Result<Picture> process(GstBuffer* input, ImportMode mode);
+
+ private:
+  struct Imported {
+    std::shared_ptr<gl::TextureSet> textures;
+    Reason reason = Reason::None;  // set: no textures
+    BufferIdentity identity;
+    bool news = false;
+  };
+  [[nodiscard]] Imported import(GstBuffer* input, const InputPicture& picture, ImportMode mode);
+  [[nodiscard]] Imported import_descriptors(GstBuffer* input, gl::ImportRequest request);
+  void forget_with(GstBuffer* input);
+
+  [[nodiscard]] Result<GstPtr<GstBuffer>> send_imported(
+      GstBuffer* input, std::shared_ptr<gl::TextureSet> textures);
+  [[nodiscard]] Result<GstPtr<GstBuffer>> send_copied(GstBuffer* input,
+                                                      const InputPicture& picture);
+  // GL-thread only.
+  [[nodiscard]] Result<GstPtr<GstBuffer>> draw(GLuint luma, GLuint chroma);
+  [[nodiscard]] GstPtr<GstBuffer> wrap_pooled(const GstVideoInfo& info,
+                                              const gl::TextureSpecs& specs,
+                                              std::unique_ptr<gl::TextureSet> textures);
+
+  mutable std::mutex lock_;
+  std::shared_ptr<GlSession> session_;
+
+  std::shared_ptr<GlSession> active_;  // session_ as seen by the running frame
+  InputFormat in_{};
+  GstVideoInfo out_{};
+  bool draws_ = false;  // the output is RGB made of the input
+  std::optional<gl::TextureSpecs> in_specs_;
+  std::optional<gl::TextureSpecs> out_specs_;
+  video::YuvToRgb matrix_{};
+  Reason told_ = Reason::None;  // refusal of all frames that the producer knows of
+};
+
+}  // namespace dxva::gst
