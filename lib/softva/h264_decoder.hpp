@@ -5,6 +5,7 @@
 
 #include "lib/base/result.hpp"
 #include "lib/softva/avcodec_picture_decoder.hpp"
+#include "lib/softva/field_doubler.hpp"
 #include "lib/softva/frame_decoder.hpp"
 #include "lib/softva/h264_stream.hpp"
 #include "lib/softva/stream_dump.hpp"
@@ -27,6 +28,7 @@ class H264Decoder final : public FrameDecoder {
   StreamDump dump_ = StreamDump::from_environment();
   // A field whose other field may follow.
   std::shared_ptr<AVFrame> field_frame_;
+  FieldDoubler doubler_;
   VASurfaceID field_target_ = VA_INVALID_SURFACE;
 };
 

@@ -22,6 +22,8 @@ constexpr uint8_t kLevel62 = 62;  // the highest there is: no size or DPB is abo
 constexpr uint32_t kMaxFrameMbs = 139264;
 constexpr uint32_t kMaxSideMbs = 1055;
 
+constexpr uint8_t kMaxRefCountMinus1 = 31;  // two fields of 16 frames
+
 // Clause 8.5.6: scaling lists use the frame zig-zag for field pictures too. Raster position of
 // each coded entry.
 template <size_t Side>
@@ -133,6 +135,9 @@ Result<std::vector<uint8_t>> write_h264_pps(const VAPictureParameterBufferH264& 
                                             const H264Pps& pps) {
   const auto& seq = picture.seq_fields.bits;
   const auto& pic = picture.pic_fields.bits;
+  if (pps.ref_count_l0_minus1 > kMaxRefCountMinus1 ||
+      pps.ref_count_l1_minus1 > kMaxRefCountMinus1)
+    return bad_input("more than 32 entries in a reference list");
   BitWriter out;
   out.put(kPpsHeader, 8);
   out.ue(pps.id);

@@ -33,7 +33,7 @@ struct H264Pps {
   uint8_t ref_count_l0_minus1 = 0;
   uint8_t ref_count_l1_minus1 = 0;
 };
-// BadInput: a scaling list holds a zero.
+// BadInput: a scaling list holds a zero, or a count is above 32.
 [[nodiscard]] Result<std::vector<uint8_t>> write_h264_pps(
     const VAPictureParameterBufferH264& picture,
     const std::optional<VAIQMatrixBufferH264>& matrix, const H264Pps& pps);

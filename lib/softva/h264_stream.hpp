@@ -5,10 +5,14 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "lib/base/result.hpp"
 #include "lib/softva/frame_decoder.hpp"
+#include "lib/softva/h264_parameter_sets.hpp"
+#include "lib/softva/h264_slice.hpp"
+#include "lib/softva/picture_buffers.hpp"
 
 namespace dxva::softva {
 
@@ -33,14 +37,21 @@ class H264Stream {
 
  private:
   struct SentPps {
-    uint8_t ref_count_l0_minus1 = 0;
-    uint8_t ref_count_l1_minus1 = 0;
+    H264Pps pps;
     std::vector<uint8_t> nal;
   };
+  using SentPpsById = std::map<uint32_t, SentPps>;
+
+  // Appends a slice, and before it the PPS that it needs, unless `sent` has it. Appends nothing
+  // when it fails.
+  static Result<H264SliceHead> append_slice(std::vector<uint8_t>& stream, SentPpsById& sent,
+                                            const VAPictureParameterBufferH264& parameters,
+                                            const std::optional<VAIQMatrixBufferH264>& matrix,
+                                            const Slice<VASliceParameterBufferH264>& slice);
 
   unsigned max_bit_depth_;
   std::vector<uint8_t> sps_;
-  std::map<uint32_t, SentPps> pps_;  // by id; a new SPS makes decoders forget them
+  SentPpsById pps_;  // a new SPS makes decoders forget them
 };
 
 }  // namespace dxva::softva

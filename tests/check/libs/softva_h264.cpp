@@ -528,6 +528,23 @@ GST_START_TEST(contradictions_are_refused_and_change_nothing) {
 }
 GST_END_TEST;
 
+GST_START_TEST(a_senseless_slice_is_left_out_of_its_picture) {
+  std::mt19937 random(10);
+  const PictureParameters parameters = plain_picture(4, 4);
+  Picture picture = begin_picture(parameters, 1);
+  render_slice(picture, SliceParameters{}, Bytes{0x67, 1, 2, 3}, 8);
+  render_noise_slice(picture, parameters, SliceParameters{.first_mb_in_slice = 4}, {}, random);
+  render_slice(picture, SliceParameters{}, Bytes{0x65}, 8);
+  H264Stream stream(8);
+  const auto unit = stream.rebuild(picture);
+  fail_unless(bool(unit));
+  Parser parser;
+  parser.read(unit->bytes);
+  fail_unless(parser.types == (std::vector<int>{7, 8, 5}));
+  fail_unless_equals_int(parser.slices.at(0).first_mb_in_slice, 4);
+}
+GST_END_TEST;
+
 GST_START_TEST(a_picture_without_references_starts_anew) {
   std::mt19937 random(9);
   PictureParameters parameters = plain_picture(4, 4);
@@ -560,6 +577,7 @@ static Suite* softva_h264_suite() {
   tcase_add_test(chain, slices_go_through_untouched);
   tcase_add_test(chain, order_count_type_1_is_said_with_absolute_counts);
   tcase_add_test(chain, contradictions_are_refused_and_change_nothing);
+  tcase_add_test(chain, a_senseless_slice_is_left_out_of_its_picture);
   tcase_add_test(chain, a_picture_without_references_starts_anew);
   return suite;
 }
