@@ -26,6 +26,8 @@ Result<dmabuf::ExternalFrame> export_surface(const Display& display, VASurfaceID
                  .reason = Reason::ExportUnsupported};
 
   VADRMPRIMESurfaceDescriptor descriptor{};
+  // What the driver does not write must not look like descriptor 0, which is somebody's.
+  for (auto& object : descriptor.objects) object.fd = -1;
   const VAStatus status = display.api().export_surface_handle(
       display.get(), surface, VA_SURFACE_ATTRIB_MEM_TYPE_DRM_PRIME_2,
       VA_EXPORT_SURFACE_READ_ONLY | VA_EXPORT_SURFACE_SEPARATE_LAYERS, &descriptor);
