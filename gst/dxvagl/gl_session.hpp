@@ -43,7 +43,7 @@ class GlSession {
   // Compiled at first use; GL-thread only.
   [[nodiscard]] Result<const gl::Nv12Pass*> pass();
 
-  [[nodiscard]] gl::ImportCache& cache() { return cache_; }
+  [[nodiscard]] const std::shared_ptr<gl::ImportCache>& cache() { return cache_; }
   [[nodiscard]] gl::TexturePool& pool() { return pool_; }
   [[nodiscard]] gl::ReleaseQueue& releases() { return releases_; }
   [[nodiscard]] MemoryWatch& watch() { return watch_; }
@@ -59,7 +59,8 @@ class GlSession {
   std::optional<gl::EglImporter> importer_;
   Reason import_refusal_ = Reason::None;
   DmabufOffers offers_;
-  gl::ImportCache cache_;
+  // Apart, because memories that die tell it so, and must not hold the whole session for that.
+  std::shared_ptr<gl::ImportCache> cache_ = std::make_shared<gl::ImportCache>();
   gl::TexturePool pool_;
   std::unique_ptr<gl::Nv12Pass> pass_;
   MemoryWatch watch_;

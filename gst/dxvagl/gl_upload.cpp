@@ -30,7 +30,7 @@ StructurePtr GlUpload::stats() const {
   StructurePtr out(gst_structure_new_empty("dxvaglupload-stats"));
   const auto session = uploader_.session();
   const gl::ImportCache::Counts cache =
-      session ? session->cache().counts() : gl::ImportCache::Counts{};
+      session ? session->cache()->counts() : gl::ImportCache::Counts{};
   const std::lock_guard guard(lock_);
   uint64_t frames = 0;
   for (const uint64_t taken : counts_.steps) frames += taken;

@@ -25,6 +25,12 @@ class GstGlThread final : public gl::GlThread {
         const_cast<std::function<void()>*>(&job));
   }
 
+  bool is_current() const override {
+    GThread* thread = gst_gl_context_get_thread(context_.get());
+    if (thread) g_thread_unref(thread);
+    return thread == g_thread_self();
+  }
+
   [[nodiscard]] GstGLContext* context() const { return context_.get(); }
 
  private:

@@ -103,6 +103,14 @@ gboolean on_start(GstBaseTransform* element) {
   return GST_BASE_TRANSFORM_CLASS(gst_dxva_gl_upload_parent_class)->start(element);
 }
 
+gboolean on_stop(GstBaseTransform* element) {
+  // Frames that GL has read are back with their producer before this returns.
+  const auto session = impl(element).session();
+  const gboolean ok = GST_BASE_TRANSFORM_CLASS(gst_dxva_gl_upload_parent_class)->stop(element);
+  if (session) session->releases().drain();
+  return ok;
+}
+
 void finalize(GObject* object) {
   delete GST_DXVA_GL_UPLOAD(object)->impl;
   G_OBJECT_CLASS(gst_dxva_gl_upload_parent_class)->finalize(object);
@@ -152,6 +160,7 @@ static void gst_dxva_gl_upload_class_init(GstDxvaGlUploadClass* klass) {
   transform->set_caps = on_set_caps;
   transform->transform_meta = on_transform_meta;
   transform->start = on_start;
+  transform->stop = on_stop;
   transform->prepare_output_buffer = [](GstBaseTransform* t, GstBuffer* in, GstBuffer** out) {
     return impl(t).prepare_output(in, out);
   };

@@ -94,7 +94,7 @@ void Uploader::stop() {
   }
   active_.reset();
   if (!session) return;
-  session->cache().clear();
+  session->cache()->clear();
   session->pool().clear();
 }
 
@@ -114,7 +114,7 @@ bool Uploader::set_formats(GstCaps* in, GstCaps* out) {
   out_specs_.reset();
   told_ = Reason::None;
   if (const auto session = this->session()) {
-    session->cache().clear();
+    session->cache()->clear();
     session->pool().clear();
   }
   return true;
@@ -126,9 +126,9 @@ void Uploader::forget_with(GstBuffer* input) {
     GstMemory* memory = gst_buffer_peek_memory(input, i);
     while (memory->parent) memory = memory->parent;
     if (!gst_is_dmabuf_memory(memory)) continue;
-    active_->watch().watch(memory, [session = std::weak_ptr(active_),
+    active_->watch().watch(memory, [cache = std::weak_ptr(active_->cache()),
                                     identity = identity_of(gst_dmabuf_memory_get_fd(memory))] {
-      if (const auto alive = session.lock()) alive->cache().evict(identity);
+      if (const auto alive = cache.lock()) alive->evict(identity);
     });
   }
 }
@@ -144,7 +144,7 @@ Uploader::Imported Uploader::import_descriptors(GstBuffer* input, gl::ImportRequ
   }
   out.identity = request.image.objects[0].identity;
   const gl::ImportKey key = gl::ImportKey::of(request.image);
-  gl::ImportCache::Answer known = active_->cache().find(key);
+  gl::ImportCache::Answer known = active_->cache()->find(key);
   switch (known.kind) {
     using enum gl::ImportCache::Answer::Kind;
     case Hit:
@@ -160,14 +160,14 @@ Uploader::Imported Uploader::import_descriptors(GstBuffer* input, gl::ImportRequ
   active_->thread().run([&] { imported.emplace(active_->importer()->import(request)); });
   if (*imported) {
     out.textures = **imported;
-    active_->cache().store(key, out.textures);
+    active_->cache()->store(key, out.textures);
     forget_with(input);
     return out;
   }
   DXVA_INFO(Gl, "copied instead of imported: %s", imported->error().describe().c_str());
   out.reason = imported->error().reason;
   out.news = true;
-  active_->cache().store_refusal(key, out.reason);
+  active_->cache()->store_refusal(key, out.reason);
   return out;
 }
 

@@ -6,12 +6,17 @@
 namespace dxva::gl {
 
 ReleaseQueue::~ReleaseQueue() {
+  if (!reaper_.joinable()) return;
   {
-    const std::lock_guard guard(lock_);
-    stopping_ = true;
+    const std::lock_guard guard(state_->lock);
+    state_->stopping = true;
   }
-  wake_.notify_one();
-  if (reaper_.joinable()) reaper_.join();
+  state_->wake.notify_one();
+  if (reaper_.get_id() == std::this_thread::get_id())
+    reaper_
+        .detach();  // a release dropped the last owner: it ends when it comes back from there
+  else
+    reaper_.join();
 }
 
 void ReleaseQueue::wait_on_gl_thread() const {
@@ -28,9 +33,10 @@ void ReleaseQueue::wait_on_gl_thread() const {
 
 void ReleaseQueue::after_gpu(std::function<void()> release) {
   EGLSyncKHR fence = EGL_NO_SYNC_KHR;
-  if (fences_) {
+  if (state_) {
     thread_->run([&] {
-      fence = fences_->CreateSync(fences_->display, EGL_SYNC_FENCE_KHR, nullptr);
+      const EglFenceApi& egl = state_->fences;
+      fence = egl.CreateSync(egl.display, EGL_SYNC_FENCE_KHR, nullptr);
       // A waiter in another thread cannot flush this context: unflushed, the fence is never
       // reached.
       gl_->Flush();
@@ -42,29 +48,40 @@ void ReleaseQueue::after_gpu(std::function<void()> release) {
     return;
   }
   {
-    const std::lock_guard guard(lock_);
-    pending_.push_back({.fence = fence, .release = std::move(release)});
-    if (!reaper_.joinable()) reaper_ = std::thread([this] { reap(); });
+    const std::lock_guard guard(state_->lock);
+    state_->pending.push_back({.fence = fence, .release = std::move(release)});
   }
-  wake_.notify_one();
+  std::call_once(started_,
+                 [this] { reaper_ = std::thread([state = state_] { reap(*state); }); });
+  state_->wake.notify_one();
 }
 
-void ReleaseQueue::reap() {
-  std::unique_lock guard(lock_);
+void ReleaseQueue::drain() {
+  if (!state_) return;
+  std::unique_lock guard(state_->lock);
+  state_->idle.wait(guard, [this] { return state_->pending.empty() && !state_->releasing; });
+}
+
+void ReleaseQueue::reap(State& state) {
+  const EglFenceApi& egl = state.fences;
+  std::unique_lock guard(state.lock);
   for (;;) {
-    wake_.wait(guard, [this] { return stopping_ || !pending_.empty(); });
-    if (pending_.empty()) return;
-    Pending next = std::move(pending_.front());
-    pending_.pop_front();
+    state.wake.wait(guard, [&] { return state.stopping || !state.pending.empty(); });
+    if (state.pending.empty()) return;
+    Pending next = std::move(state.pending.front());
+    state.pending.pop_front();
+    state.releasing = true;
     guard.unlock();
     // For ever: a time-out would hand out a buffer that is being read. A lost context answers
     // with an error at once.
-    if (fences_->ClientWaitSync(fences_->display, next.fence, 0, EGL_FOREVER_KHR) == EGL_FALSE)
+    if (egl.ClientWaitSync(egl.display, next.fence, 0, EGL_FOREVER_KHR) == EGL_FALSE)
       DXVA_WARNING(Gl, "waiting for the GPU failed; the buffer goes back all the same");
-    fences_->DestroySync(fences_->display, next.fence);
+    egl.DestroySync(egl.display, next.fence);
     next.release();
     next.release = nullptr;  // what it holds is dropped outside the lock
     guard.lock();
+    state.releasing = false;
+    if (state.pending.empty()) state.idle.notify_all();
   }
 }
 

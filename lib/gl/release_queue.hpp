@@ -27,33 +27,48 @@ class ReleaseQueue {
  public:
   // Without EGL fences (GLX, an old driver) the GL thread itself waits.
   ReleaseQueue(std::shared_ptr<GlThread> thread, std::shared_ptr<const GlApi> gl,
-               std::optional<EglFenceApi> fences)
-      : thread_(std::move(thread)), gl_(std::move(gl)), fences_(fences) {}
-  // Waits for everything handed in.
+               const std::optional<EglFenceApi>& fences)
+      : thread_(std::move(thread)),
+        gl_(std::move(gl)),
+        state_(fences ? std::make_shared<State>(thread_, *fences) : nullptr) {}
+  // Waits for everything handed in, where that is possible: a release may need the GL thread,
+  // so that one never waits here.
   ~ReleaseQueue();
   ReleaseQueue(const ReleaseQueue&) = delete;
   ReleaseQueue& operator=(const ReleaseQueue&) = delete;
 
   // `release` runs once, later, in another thread, or at once in this one.
   void after_gpu(std::function<void()> release);
+  // Returns when everything handed in before has been released. Not on the GL thread.
+  void drain();
 
  private:
   struct Pending {
     EGLSyncKHR fence = EGL_NO_SYNC_KHR;
     std::function<void()> release;
   };
+  // Shared with the reaper, which may outlive this object when a release drops its last owner.
+  struct State {
+    State(std::shared_ptr<GlThread> gl_thread, const EglFenceApi& api)
+        : thread(std::move(gl_thread)), fences(api) {}
+    const std::shared_ptr<GlThread> thread;  // keeps the display that the fences live in
+    const EglFenceApi fences;
+
+    std::mutex lock;
+    std::condition_variable wake;
+    std::condition_variable idle;
+    std::deque<Pending> pending;
+    bool releasing = false;
+    bool stopping = false;
+  };
 
   void wait_on_gl_thread() const;
-  void reap();
+  static void reap(State& state);
 
   const std::shared_ptr<GlThread> thread_;
   const std::shared_ptr<const GlApi> gl_;
-  const std::optional<EglFenceApi> fences_;
-
-  std::mutex lock_;
-  std::condition_variable wake_;
-  std::deque<Pending> pending_;
-  bool stopping_ = false;
+  const std::shared_ptr<State> state_;  // null: no fences
+  std::once_flag started_;
   std::thread reaper_;
 };
 
