@@ -1,0 +1,30 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# enter.sh ROOT PROJECT BUILD COMMAND... : runs COMMAND in the Debian 13 root, at the speed of this machine, with the
+# tree at /project and its build folder at /build. Only /build can be written to: the root is shared with other
+# checkouts. Needs the private mount namespace that root.py starts it in.
+
+set -euo pipefail
+root=$1 project=$2 build=$3
+shift 3
+
+mount --bind "$root" "$root"
+mount -o remount,bind,ro "$root"
+mount -t proc proc "$root/proc"
+mount -t sysfs -o ro sysfs "$root/sys"
+for folder in tmp run var/tmp dev root; do
+  mount -t tmpfs tmpfs "$root/$folder"
+done
+# No DRM node, whatever this machine has: the software rig is the same everywhere.
+for node in null:3 zero:5 full:7 random:8 urandom:9; do
+  mknod -m 666 "$root/dev/${node%:*}" c 1 "${node#*:}"
+done
+ln -s /proc/self/fd "$root/dev/fd"
+mkdir -m 1777 "$root/dev/shm"
+mount --bind "$project" "$root/project"
+mount -o remount,bind,ro "$root/project"
+mount --bind "$build" "$root/build"
+
+exec chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 \
+  PYTHONDONTWRITEBYTECODE=1 CI="${CI:-}" DXVA_SETUP=skip "$@"

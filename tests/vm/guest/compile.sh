@@ -1,0 +1,18 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# Inside the root: configures and builds the tree in /build, again only what changed, and lets GStreamer look at all
+# its plugins once, which takes minutes on an emulated processor.
+
+set -euo pipefail
+export CCACHE_DISABLE=1
+options=(-Dtests=enabled -Dgl=enabled -Dtools=enabled -Dsoftva=enabled)
+if [ "${CI:-}" = true ]; then options+=(--werror); fi
+if [ ! -e /build/build.ninja ]; then
+  # A failed first attempt leaves a folder that meson would only reconfigure in.
+  find /build -mindepth 1 -delete
+  meson setup /build /project "${options[@]}"
+fi
+ninja -C /build
+source /project/tests/vm/guest/environment.sh
+gst-inspect-1.0 >/dev/null

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The Debian 13 root that the rig compiles in and boots from.
+
+It lies in $XDG_CACHE_HOME/gst-dxva, under a name that is a hash of its packages and its recipe, and is never
+written to after it was made: several checkouts may use one at the same time. It is made under another name and
+renamed when whole, so a folder with the right name is a whole root.
+"""
+
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+PROJECT = HERE.parents[1]
+PACKAGE_LISTS = [PROJECT / "tools" / "dev" / "packages.txt", HERE / "packages.txt"]
+RECIPE = [HERE / "make-root.sh", HERE / "guest" / "first"]
+KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
+TRIXIE_KEY = Path("/usr/share/keyrings/debian-archive-trixie-stable.gpg")
+KEPT = 2  # roots: this one and the one another branch may still use
+
+
+class Unavailable(Exception):
+    """This machine cannot have the rig; the text is the reason to skip."""
+
+
+def as_root(command: list[str]) -> list[str]:
+    return command if os.geteuid() == 0 else ["sudo", "-n", "--preserve-env=http_proxy", *command]
+
+
+def in_private_namespaces(command: list[str]) -> list[str]:
+    """Mounts vanish and processes die with the command, however it ends."""
+    return as_root(["unshare", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child",
+                    *command])
+
+
+def require(*programs: str) -> None:
+    path = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
+    for program in programs:
+        if not shutil.which(program, path=path):
+            raise Unavailable(f"no {program} here")
+    if os.geteuid() != 0 and subprocess.run(["sudo", "-n", "true"], stderr=subprocess.DEVNULL).returncode:
+        raise Unavailable("needs root, or sudo without a password")
+
+
+def packages() -> list[str]:
+    lines = [line.partition("#")[0].strip() for file in PACKAGE_LISTS for line in file.read_text().splitlines()]
+    return sorted({line for line in lines if line})
+
+
+def key() -> str:
+    digest = hashlib.sha256("\n".join(packages()).encode())
+    for file in RECIPE:
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def mirror() -> str:
+    """Where this machine's own apt finds Debian, security and other side archives left out."""
+    answer = subprocess.run(
+        ["apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE) $(ORIGIN)", "Identifier: Packages"],
+        stdout=subprocess.PIPE, text=True, check=False).stdout
+    for line in answer.splitlines():
+        uri, release, *origin = line.split()
+        if origin[:1] == ["Debian"] and "-" not in release:
+            return uri
+    raise Unavailable("apt knows no mirror of Debian here")
+
+
+def remove(folder: Path) -> None:
+    subprocess.run(as_root(["rm", "-rf", "--one-file-system", str(folder)]), check=True)
+
+
+class Lock:
+    """A file lock that ends with the process at the latest."""
+
+    def __init__(self, file: Path):
+        self._fd = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+
+    def share(self) -> None:
+        fcntl.flock(self._fd, fcntl.LOCK_SH)
+
+    def own(self) -> None:
+        fcntl.flock(self._fd, fcntl.LOCK_EX)
+
+    def try_to_own(self) -> bool:
+        try:
+            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    def close(self) -> None:
+        os.close(self._fd)
+
+
+class Root:
+    """A root that nobody removes while this object lives."""
+
+    def __init__(self, folder: Path, lock: Lock):
+        self.folder = folder
+        self._lock = lock
+
+
+def make(folder: Path, log: Path) -> None:
+    unfinished = folder.with_name(folder.name + ".part")
+    if unfinished.exists():
+        remove(unfinished)
+    command = in_private_namespaces(["bash", str(HERE / "make-root.sh"), str(unfinished), mirror(), str(KEYRING),
+                                     *packages()])
+    print(f"# making the Debian 13 root {folder} (log: {log})", file=sys.stderr, flush=True)
+    started = time.monotonic()
+    with log.open("wb") as output:
+        failed = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=output,
+                                stderr=subprocess.STDOUT).returncode
+    if failed:
+        tail = "\n".join(log.read_text(errors="replace").splitlines()[-15:])
+        remove(unfinished)
+        raise Unavailable(f"the Debian 13 root could not be made (log: {log}):\n{tail}")
+    subprocess.run(as_root(["mv", "-T", str(unfinished), str(folder)]), check=True)
+    print(f"# the root took {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
+
+
+def remove_old(cache: Path, used: Path) -> None:
+    """Keeps the newest others; never one that somebody holds."""
+    def last_use(folder: Path) -> float:
+        lock = folder.with_suffix(".lock")
+        # One that was never finished goes first.
+        return lock.stat().st_mtime if folder.suffix != ".part" and lock.exists() else 0
+
+    others = sorted((folder for folder in cache.glob("trixie-*") if folder.is_dir() and folder != used),
+                    key=last_use, reverse=True)
+    for folder in others[KEPT - 1:]:
+        lock = Lock(folder.with_suffix(".lock"))
+        if lock.try_to_own():
+            remove(folder)
+        lock.close()
+
+
+def get() -> Root:
+    """The root of this tree's recipe, made first where there is none."""
+    require("debootstrap", "unshare", "chroot")
+    if not KEYRING.exists() or not TRIXIE_KEY.exists():
+        raise Unavailable("debian-archive-keyring is missing or too old to know Debian 13")
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gst-dxva"
+    cache.mkdir(parents=True, exist_ok=True)
+    folder = cache / f"trixie-{key()}"
+    lock = Lock(folder.with_suffix(".lock"))
+    while True:
+        lock.share()
+        if folder.is_dir():
+            break
+        # flock cannot turn a shared lock into an exclusive one in one step: look again after it.
+        lock.own()
+        if not folder.is_dir():
+            make(folder, folder.with_suffix(".log"))
+    os.utime(folder.with_suffix(".lock"))
+    remove_old(cache, folder)
+    return Root(folder, lock)
+
+
+if __name__ == "__main__":
+    try:
+        print(get().folder)
+    except Unavailable as reason:
+        sys.exit(str(reason))

@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The suite "vm": Debian 13 beside this machine's own system.
+
+First the tree is compiled there and its ordinary tests run at full speed (GStreamer 1.26, libva 2.22, Mesa 25);
+then the same build boots in a virtual machine whose kernel makes real dma-bufs.
+docs/design/rigs.md says what each rig can show.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+PROJECT = HERE.parents[1]
+sys.path[:0] = [str(HERE), str(HERE.parent / "runner")]
+
+import boot  # noqa: E402
+import root as debian  # noqa: E402
+from counts import Counts, Failure, count_program  # noqa: E402
+
+NATIVE_SUITES = ["unit", "softva", "elements"]
+DEVICES = ["virtio-gpu-pci"]  # a second DRM device; the guest loads its driver when it wants it
+BOOTS = 2
+
+
+def say(text: str) -> None:
+    print(f"# {text}", flush=True)
+
+
+def in_root(where: debian.Root, build: Path, *command: str) -> int:
+    enter = ["bash", str(HERE / "enter.sh"), str(where.folder), str(PROJECT), str(build), *command]
+    return subprocess.run(debian.in_private_namespaces(enter), stdin=subprocess.DEVNULL).returncode
+
+
+def compile_there(where: debian.Root, build: Path) -> bool:
+    say("compiling on Debian 13")
+    return in_root(where, build, "bash", "/project/tests/vm/guest/compile.sh") == 0
+
+
+def run_natively(where: debian.Root, build: Path, suites: list[str]) -> Counts:
+    """The ordinary suites on Debian 13's libraries; no DRM node, memfds stand in."""
+    say(f"on Debian 13, without the virtual machine: {' '.join(suites)}")
+    result = build / "native.json"
+    result.unlink(missing_ok=True)
+    status = in_root(where, build, "bash", "/project/tests/vm/guest/native.sh", *suites)
+    counts = Counts()
+    if not result.exists():
+        counts.fail("trixie", f"the suites on Debian 13 ended with {status} and left no counts")
+        return counts
+    found = json.loads(result.read_text())
+    counts.passed = found["passed"]
+    counts.skips = [f"trixie: {skip}" for skip in found["skips"]]
+    counts.failures = [Failure(f"trixie: {failure['name']}", failure["tail"]) for failure in found["failures"]]
+    return counts
+
+
+class Sections:
+    """Cuts what the guest prints into programs and counts the cases of each."""
+
+    def __init__(self) -> None:
+        self.counts = Counts()
+        self.finished = False
+        self._name = ""
+        self._lines: list[str] = []
+        self._started = 0.0
+
+    def take(self, line: str) -> None:
+        words = line.split()
+        if words[:2] == ["===", "begin"]:
+            self._name, self._lines, self._started = words[2], [], time.monotonic()
+        elif words[:2] == ["===", "end"]:
+            self._close(int(words[3]))
+        elif line == boot.DONE:
+            self.finished = True
+        else:
+            self._lines.append(line)
+
+    def _close(self, status: int) -> None:
+        verdict = {0: "OK", 77: "SKIP", 124: "TIMEOUT", 137: "TIMEOUT"}.get(status, "FAIL")
+        counts = count_program(self._name, verdict, status, "\n".join(self._lines))
+        say(f"{self._name}: {counts} ({time.monotonic() - self._started:.0f} s)")
+        self.counts.add(counts)
+        self._name = ""
+
+    def end(self, console: Path) -> None:
+        if self.finished:
+            return
+        where = f"in {self._name}" if self._name else "between two programs"
+        self.counts.fail(f"the virtual machine stopped {where}",
+                         "\n".join([*self._lines[-25:], boot.panicked(console) or "no word from its kernel"]))
+
+
+def run_in_machine(where: debian.Root, build: Path, only: str = "", verbose: bool = False) -> Counts:
+    console = build / "console.log"
+    arguments = boot.command(where.folder, PROJECT, build, console, DEVICES, only)
+    for attempt in range(1, BOOTS + 1):
+        say("booting the virtual machine")
+        started = time.monotonic()
+        sections = Sections()
+        try:
+            for line in boot.lines(arguments, console, boot.Limits()):
+                if verbose:
+                    print(f"    {line}", flush=True)
+                sections.take(line)
+        except boot.BootFailed as failure:
+            say(f"boot {attempt} failed after {time.monotonic() - started:.0f} s")
+            sections.counts.fail("the virtual machine does not boot", str(failure))
+            if attempt < BOOTS:
+                continue
+            return sections.counts
+        sections.end(console)
+        say(f"the virtual machine ran {time.monotonic() - started:.0f} s")
+        return sections.counts
+    raise AssertionError("unreachable")
+
+
+def run(build: Path, only: str = "", native: list[str] | None = None, verbose: bool = False) -> Counts:
+    """`build` is the native build folder; what this rig keeps lies in build/dev/trixie."""
+    counts = Counts()
+    try:
+        debian.require(boot.QEMU)
+        where = debian.get()
+    except debian.Unavailable as reason:
+        counts.skips.append(f"vm: {reason}")
+        return counts
+    folder = build / "dev" / "trixie"
+    folder.mkdir(parents=True, exist_ok=True)
+    if not compile_there(where, folder):
+        counts.fail("trixie", "the tree does not compile on Debian 13; the output is above")
+        return counts
+    suites = NATIVE_SUITES if native is None else native
+    if suites:
+        counts.add(run_natively(where, folder, suites))
+    counts.add(run_in_machine(where, folder, only, verbose))
+    return counts
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="The suite vm by itself, for those who work on it.")
+    parser.add_argument("--build", type=Path, default=PROJECT / "build")
+    parser.add_argument("--only", default="", metavar="REGEX", help="programs in the machine whose name matches")
+    parser.add_argument("--native", nargs="*", default=None, metavar="SUITE", help="suites to run without the machine")
+    parser.add_argument("--verbose", action="store_true", help="show what the programs in the machine print")
+    arguments = parser.parse_args()
+    counts = run(arguments.build, arguments.only, arguments.native, arguments.verbose)
+    for failure in counts.failures:
+        print(f"FAILED: {failure.name}\n{failure.tail}")
+    for skip in counts.skips:
+        print(f"skipped: {skip}")
+    print(counts)
+    return 1 if counts.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
