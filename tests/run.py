@@ -11,13 +11,14 @@ import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent / "runner"))
+sys.path[:0] = [str(Path(__file__).resolve().parent / folder) for folder in ("runner", "vm")]
 
 import sanitize  # noqa: E402
+import vm  # noqa: E402
 from counts import Counts  # noqa: E402
 from meson_suite import run_suite  # noqa: E402
 
-SUITES = ["unit", "softva", "elements", "pipelines", "media", "sanitize"]
+SUITES = ["unit", "softva", "elements", "pipelines", "media", "sanitize", "vm"]
 
 
 def show(name: str, counts: Counts, seconds: float) -> None:
@@ -47,6 +48,8 @@ def main() -> int:
         started = time.monotonic()
         if suite == "sanitize":
             counts = sanitize.run(arguments.build)
+        elif suite == "vm":
+            counts = vm.run(arguments.build)
         else:
             counts = run_suite(arguments.build, suite)
         if not counts.ran_anything():
