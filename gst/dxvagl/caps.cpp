@@ -361,8 +361,11 @@ GstPtr<GstCaps> fixate_output(GstCaps* in, GstPtr<GstCaps> candidates) {
   }
   auto out = GstPtr<GstCaps>::adopt(gst_caps_copy_nth(candidates.get(), chosen));
   GstStructure* entry = gst_caps_get_structure(out.get(), 0);
-  if (own) gst_structure_fixate_field_string(entry, "format", own);
-  gst_structure_fixate_field_string(entry, "texture-target", GST_GL_TEXTURE_TARGET_2D_STR);
+  if (own && gst_structure_has_field(entry, "format"))
+    gst_structure_fixate_field_string(entry, "format", own);
+  if (!input || input->memory != MemoryKind::Gl)  // textures that pass through keep theirs
+    gst_structure_set(entry, "texture-target", G_TYPE_STRING, GST_GL_TEXTURE_TARGET_2D_STR,
+                      nullptr);
   out = GstPtr<GstCaps>::adopt(gst_caps_fixate(out.release()));
 
   entry = gst_caps_get_structure(out.get(), 0);

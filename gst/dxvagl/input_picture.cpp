@@ -134,7 +134,17 @@ Result<InputPicture> look_at(GstBuffer* buffer, const GstVideoInfo& info, uint64
   for (uint32_t p = 0; p < picture.plane_count; ++p) {
     const gint pitch = meta ? meta->stride[p] : GST_VIDEO_INFO_PLANE_STRIDE(&info, p);
     if (pitch <= 0) return refusal(Reason::PitchOutOfRange, "pitch " + std::to_string(pitch));
-    picture.pitch_bytes[p] = static_cast<uint64_t>(pitch);
+    if (GST_VIDEO_FORMAT_INFO_IS_TILED(info.finfo)) {
+      // Two numbers of tiles in one: the texture holds the tiles as they lie, so both must be
+      // those of the caps.
+      if (pitch != GST_VIDEO_INFO_PLANE_STRIDE(&info, p))
+        return refusal(Reason::PitchMismatch, "other tiles than the caps have");
+      picture.pitch_bytes[p] =
+          static_cast<uint64_t>(GST_VIDEO_TILE_X_TILES(pitch)) *
+          static_cast<uint64_t>(GST_VIDEO_FORMAT_INFO_TILE_STRIDE(info.finfo, p));
+    } else {
+      picture.pitch_bytes[p] = static_cast<uint64_t>(pitch);
+    }
     picture.offset[p] = meta ? meta->offset[p] : GST_VIDEO_INFO_PLANE_OFFSET(&info, p);
   }
   if (const GstVideoCropMeta* crop = gst_buffer_get_video_crop_meta(buffer))

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Negotiation of dxvaglupload as pure functions: what may come in, what comes out. No OpenGL.
+
+#include <string>
+
+#include "gst/dxvagl/caps.hpp"
+#include "lib/base/fourcc.hpp"
+#include "tests/check/support/check.hpp"
+
+using dxva::gst::GstPtr;
+using dxva::gst::TransformCaps;
+
+namespace {
+
+const dxva::gst::DmabufOffers kTwoModifiers = {
+    {dxva::format::kNV12, {dxva::kModifierLinear, 0x0100000000000002}},
+    {dxva::format::kP010, {dxva::kModifierLinear}}};
+const TransformCaps kOld = {.offers = kTwoModifiers, .drm_caps = false};
+const TransformCaps kNew = {.offers = kTwoModifiers, .drm_caps = true};
+
+GstPtr<GstCaps> parse(const char* text) {
+  auto caps = GstPtr<GstCaps>::adopt(gst_caps_from_string(text));
+  fail_unless(caps, "%s", text);
+  return caps;
+}
+
+GstPtr<GstCaps> transform(GstPadDirection direction, const char* text,
+                          const TransformCaps& with) {
+  return dxva::gst::transform_caps(direction, parse(text).get(), with);
+}
+
+void expect(const GstPtr<GstCaps>& got, const char* wanted) {
+  const dxva::gst::GlibString text(gst_caps_to_string(got.get()));
+  fail_unless(gst_caps_is_strictly_equal(got.get(), parse(wanted).get()), "got  %s\nwant %s",
+              text.get(), wanted);
+}
+
+bool takes(const GstPtr<GstCaps>& caps, const char* candidate) {
+  return gst_caps_can_intersect(caps.get(), parse(candidate).get());
+}
+
+}  // namespace
+
+GST_START_TEST(linear_dmabuf_becomes_its_own_format_or_rgb) {
+  expect(transform(GST_PAD_SINK,
+                   "video/x-raw(memory:DMABuf),format=NV12,width=64,height=48,"
+                   "colorimetry=bt709,chroma-site=mpeg2",
+                   kOld),
+         "video/x-raw(memory:GLMemory),format=NV12,width=64,height=48,colorimetry=bt709,"
+         "chroma-site=mpeg2,texture-target=2D;"
+         "video/x-raw(memory:GLMemory),format=RGBA,width=64,height=48,texture-target=2D");
+}
+GST_END_TEST;
+
+GST_START_TEST(ten_bit_video_becomes_ten_bit_rgb_first) {
+  expect(transform(GST_PAD_SINK, "video/x-raw(memory:DMABuf),format=P010_10LE", kOld),
+         "video/x-raw(memory:GLMemory),format=P010_10LE,texture-target=2D;"
+         "video/x-raw(memory:GLMemory),format={RGB10A2_LE,RGBA},texture-target=2D");
+}
+GST_END_TEST;
+
+GST_START_TEST(drm_formats_become_the_format_inside) {
+  expect(transform(GST_PAD_SINK,
+                   "video/x-raw(memory:DMABuf),format=DMA_DRM,"
+                   "drm-format={NV12,NV12:0x0100000000000002,YU12},width=64",
+                   kNew),
+         "video/x-raw(memory:GLMemory),format=NV12,width=64,texture-target=2D;"
+         "video/x-raw(memory:GLMemory),format=RGBA,width=64,texture-target=2D");
+}
+GST_END_TEST;
+
+GST_START_TEST(a_drm_format_nobody_knows_gives_nothing) {
+  expect(transform(GST_PAD_SINK, "video/x-raw(memory:DMABuf),format=DMA_DRM,drm-format=XR24",
+                   kNew),
+         "EMPTY");
+  expect(transform(GST_PAD_SINK, "video/x-raw(memory:DMABuf),format=DMA_DRM,drm-format=\"N\"",
+                   kNew),
+         "EMPTY");
+}
+GST_END_TEST;
+
+GST_START_TEST(upstream_may_send_drm_then_dmabuf_then_system_memory) {
+  expect(transform(GST_PAD_SRC,
+                   "video/x-raw(memory:GLMemory),format=NV12,texture-target=2D,width=64", kNew),
+         "video/x-raw(memory:GLMemory),format=NV12,texture-target=2D,width=64;"
+         "video/x-raw(memory:DMABuf),format=DMA_DRM,width=64,"
+         "drm-format={NV12,NV12:0x0100000000000002};"
+         "video/x-raw(memory:DMABuf),format=NV12,width=64;"
+         "video/x-raw,format=NV12,width=64");
+}
+GST_END_TEST;
+
+GST_START_TEST(old_gstreamer_is_never_offered_drm_caps) {
+  const auto caps = transform(GST_PAD_SRC, "video/x-raw(memory:GLMemory),format=NV12", kOld);
+  const dxva::gst::GlibString text(gst_caps_to_string(caps.get()));
+  fail_unless(std::string(text.get()).find("DMA_DRM") == std::string::npos, "%s", text.get());
+  fail_unless(takes(caps, "video/x-raw(memory:DMABuf),format=NV12"));
+}
+GST_END_TEST;
+
+GST_START_TEST(a_consumer_of_rgba_is_served_by_both_planar_formats) {
+  const auto caps =
+      transform(GST_PAD_SRC, "video/x-raw(memory:GLMemory),format=RGBA,colorimetry=sRGB", kNew);
+  fail_unless(takes(caps, "video/x-raw(memory:DMABuf),format=NV12,colorimetry=bt709"));
+  fail_unless(takes(caps, "video/x-raw(memory:DMABuf),format=P010_10LE"));
+  fail_unless(takes(caps, "video/x-raw,format=RGBA,colorimetry=sRGB"));
+  fail_unless(!takes(caps, "video/x-raw(memory:DMABuf),format=RGBA"));
+  fail_unless(!takes(caps, "video/x-raw,format=I420"));
+}
+GST_END_TEST;
+
+GST_START_TEST(without_shaders_nothing_is_converted) {
+  TransformCaps plain = kNew;
+  plain.draws = false;
+  const auto caps = transform(GST_PAD_SRC, "video/x-raw(memory:GLMemory),format=RGBA", plain);
+  fail_unless(!takes(caps, "video/x-raw(memory:DMABuf),format=NV12"));
+  fail_unless(takes(caps, "video/x-raw,format=RGBA"));
+}
+GST_END_TEST;
+
+GST_START_TEST(system_memory_of_every_format_stays_what_it_is) {
+  expect(transform(GST_PAD_SINK, "video/x-raw,format={I420,YUY2,Y444_16BE,NV21},width=8", kNew),
+         "video/x-raw(memory:GLMemory),format={I420,YUY2,NV21},width=8,texture-target=2D");
+}
+GST_END_TEST;
+
+GST_START_TEST(textures_pass_through_untouched) {
+  const char* external =
+      "video/x-raw(memory:GLMemory),format=NV12,texture-target=external-oes,width=64";
+  expect(transform(GST_PAD_SINK, external, kNew), external);
+  // …and are the only thing that can be an external texture.
+  expect(transform(GST_PAD_SRC, external, kNew), external);
+}
+GST_END_TEST;
+
+GST_START_TEST(other_fields_and_features_travel_along) {
+  const char* fields =
+      "width=64,height=48,framerate=25/1,interlace-mode=mixed,multiview-mode=mono,"
+      "hdr-format=HDR10,content-light-level=(string)1000:400";
+  const auto out = transform(
+      GST_PAD_SINK,
+      (std::string("video/x-raw(memory:DMABuf,meta:GstVideoOverlayComposition),format=NV12,") +
+       fields)
+          .c_str(),
+      kNew);
+  fail_unless(takes(
+      out, (std::string(
+                "video/x-raw(memory:GLMemory,meta:GstVideoOverlayComposition),format=NV12,") +
+            fields)
+               .c_str()));
+  fail_unless(!takes(out, "video/x-raw(memory:GLMemory),format=NV12"));
+  fail_unless(!takes(out,
+                     "video/x-raw(memory:GLMemory,meta:GstVideoOverlayComposition),"
+                     "format=NV12,interlace-mode=progressive"));
+}
+GST_END_TEST;
+
+GST_START_TEST(the_inputs_own_format_is_chosen_before_a_conversion) {
+  const auto in = parse(
+      "video/x-raw(memory:DMABuf),format=NV12,width=64,height=48,framerate=25/1,"
+      "colorimetry=bt709");
+  // Downstream's list begins with RGBA, as glcolorconvert's does.
+  const auto out = dxva::gst::fixate_output(
+      in.get(), parse("video/x-raw(memory:GLMemory),format={RGBA,NV12},width=64,height=48;"
+                      "video/x-raw(memory:GLMemory),format=RGBA,width=64,height=48"));
+  expect(out, "video/x-raw(memory:GLMemory),format=NV12,width=64,height=48,texture-target=2D");
+}
+GST_END_TEST;
+
+GST_START_TEST(converted_output_says_what_colours_it_has) {
+  const auto in = parse(
+      "video/x-raw(memory:DMABuf),format=P010_10LE,width=64,height=48,framerate=25/1,"
+      "colorimetry=bt2100-pq");
+  const auto out = dxva::gst::fixate_output(
+      in.get(),
+      parse("video/x-raw(memory:GLMemory),format={RGB10A2_LE,RGBA},width=64,height=48,"
+            "texture-target=2D"));
+  GstVideoInfo info;
+  fail_unless(gst_video_info_from_caps(&info, out.get()));
+  fail_unless_equals_int(GST_VIDEO_INFO_FORMAT(&info), GST_VIDEO_FORMAT_RGB10A2_LE);
+  fail_unless_equals_int(info.colorimetry.matrix, GST_VIDEO_COLOR_MATRIX_RGB);
+  fail_unless_equals_int(info.colorimetry.range, GST_VIDEO_COLOR_RANGE_0_255);
+  fail_unless_equals_int(info.colorimetry.transfer, GST_VIDEO_TRANSFER_SMPTE2084);
+  fail_unless_equals_int(info.colorimetry.primaries, GST_VIDEO_COLOR_PRIMARIES_BT2020);
+}
+GST_END_TEST;
+
+GST_START_TEST(drm_caps_are_parsed_on_every_gstreamer) {
+  const auto input = dxva::gst::parse_input(
+      parse("video/x-raw(memory:DMABuf),format=DMA_DRM,drm-format=P010:0x0100000000000001,"
+            "width=64,height=48,framerate=25/1,colorimetry=bt2020")
+          .get());
+  fail_unless(input.has_value());
+  fail_unless_equals_int(GST_VIDEO_INFO_FORMAT(&input->info), GST_VIDEO_FORMAT_P010_10LE);
+  fail_unless(input->memory == dxva::gst::MemoryKind::Dmabuf);
+  fail_unless_equals_uint64(input->modifier, 0x0100000000000001);
+  fail_unless_equals_int(input->info.colorimetry.matrix, GST_VIDEO_COLOR_MATRIX_BT2020);
+}
+GST_END_TEST;
+
+GST_START_TEST(drm_format_text_goes_both_ways) {
+  for (const char* text : {"NV12", "P010", "NV12:0x0100000000000002"}) {
+    const auto drm = dxva::gst::parse_drm_format(text);
+    fail_unless(drm.has_value());
+    const std::string back = dxva::gst::drm_format_text(*drm);
+    fail_unless_equals_string(back.c_str(), text);
+  }
+  for (const char* text : {"", "NV1", "NV12:", "NV12:0x", "NV12:0xzz", "NV12:2", "NV12 0x0"})
+    fail_unless(!dxva::gst::parse_drm_format(text), "%s", text);
+}
+GST_END_TEST;
+
+int main(int argc, char** argv) {
+  gst_check_init(&argc, &argv);
+  Suite* suite = suite_create("dxvaglupload_caps");
+  TCase* tests = tcase_create("general");
+  suite_add_tcase(suite, tests);
+  tcase_add_test(tests, linear_dmabuf_becomes_its_own_format_or_rgb);
+  tcase_add_test(tests, ten_bit_video_becomes_ten_bit_rgb_first);
+  tcase_add_test(tests, drm_formats_become_the_format_inside);
+  tcase_add_test(tests, a_drm_format_nobody_knows_gives_nothing);
+  tcase_add_test(tests, upstream_may_send_drm_then_dmabuf_then_system_memory);
+  tcase_add_test(tests, old_gstreamer_is_never_offered_drm_caps);
+  tcase_add_test(tests, a_consumer_of_rgba_is_served_by_both_planar_formats);
+  tcase_add_test(tests, without_shaders_nothing_is_converted);
+  tcase_add_test(tests, system_memory_of_every_format_stays_what_it_is);
+  tcase_add_test(tests, textures_pass_through_untouched);
+  tcase_add_test(tests, other_fields_and_features_travel_along);
+  tcase_add_test(tests, the_inputs_own_format_is_chosen_before_a_conversion);
+  tcase_add_test(tests, converted_output_says_what_colours_it_has);
+  tcase_add_test(tests, drm_caps_are_parsed_on_every_gstreamer);
+  tcase_add_test(tests, drm_format_text_goes_both_ways);
+  return gst_check_run_suite(suite, "dxvaglupload_caps", __FILE__);
+}
