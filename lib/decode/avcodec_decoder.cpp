@@ -95,6 +95,19 @@ Error av_error(ErrorCode code, const char* call, int native, Reason reason = Rea
                .reason = reason};
 }
 
+bool is_device_failure(Reason reason) {
+  return reason == Reason::DecodeErrors || reason == Reason::SyncFailed;
+}
+
+Error refused_in_software(Reason reason) {
+  const bool failed = is_device_failure(reason);
+  return Error{.code = failed ? ErrorCode::DeviceLost : ErrorCode::Unsupported,
+               .call = "decode",
+               .text = failed ? "the device failed while decoding"
+                              : "the device cannot decode this stream",
+               .reason = reason};
+}
+
 uint32_t fourcc_of(AVPixelFormat format) {
   switch (format) {
     case AV_PIX_FMT_NV12:
@@ -244,11 +257,13 @@ class AvcodecDecoder final : public BitstreamDecoder {
 
   Status send(const Packet& packet) override;
   std::optional<DecodedFrame> receive() override;
+  Status decode_again(const DecodedFrame& picture, Reason reason) override;
   std::vector<uint32_t> take_abandoned() override { return pending_.take_abandoned(); }
   void drain() override;
   void flush() override;
   void interrupt(bool on) override;
   Mode mode() const override { return mode_; }
+  uint32_t delay() const override;
   Pools pools() const override;
   std::string profile() const override;
 
@@ -279,6 +294,7 @@ class AvcodecDecoder final : public BitstreamDecoder {
   Mode mode_;
   uint32_t device_failures_ = 0;
   bool corrupt_ = false;  // since the last sync point
+  bool drained_ = false;  // and nothing sent since
 
   // What our callbacks noticed during one call of libavcodec. The error code that comes back
   // does not tell: H.264 turns everything into INVALIDDATA. Only written in hardware mode,
@@ -423,6 +439,10 @@ Status AvcodecDecoder::send(const Packet& packet) {
   if (packet.data.size() > INT32_MAX - AV_INPUT_BUFFER_PADDING_SIZE)
     return Error{.code = ErrorCode::BadInput, .call = "send", .text = "packet too large"};
 
+  if (std::exchange(drained_, false)) {
+    pending_.drained();
+    replay_.clear();
+  }
   const StoredPacket stored =
       StoredPacket::copy(packet.data, AV_INPUT_BUFFER_PADDING_SIZE, packet.number,
                          starts_decoding(params_.codec, packet));
@@ -584,8 +604,8 @@ void AvcodecDecoder::empty_context() {
 
 void AvcodecDecoder::drain() {
   empty_context();
-  pending_.drained();
-  replay_.clear();
+  // The books stay until the next packet: a surface may yet turn out to be unreadable.
+  drained_ = true;
 }
 
 void AvcodecDecoder::flush() {
@@ -594,8 +614,9 @@ void AvcodecDecoder::flush() {
   pending_.clear();
   replay_.clear();
   corrupt_ = false;
+  drained_ = false;
   // A new start is a chance for a device that failed, but not for ever.
-  if (mode_.reason == Reason::DecodeErrors && device_failures_ < kMaxDeviceFailures) {
+  if (is_device_failure(mode_.reason) && device_failures_ < kMaxDeviceFailures) {
     if (open_context(true)) mode_ = {.hardware = true};
   }
 }
@@ -608,14 +629,20 @@ void AvcodecDecoder::interrupt(bool on) {
 
 // --- from the device to software, and to larger surfaces
 
+Status AvcodecDecoder::decode_again(const DecodedFrame& picture, Reason reason) {
+  const auto await = [this](const DecodedFrame& again) {
+    pending_.sent(again.number, {.sync_point = again.sync_point, .corrupt = again.corrupt});
+  };
+  await(picture);
+  for (const DecodedFrame& later : ready_) await(later);
+  ready_.clear();
+  if (mode_.hardware) ++device_failures_;
+  return go_software(reason, {});
+}
+
+// `current` is the packet at hand; without bytes, there is none.
 Status AvcodecDecoder::go_software(Reason reason, const StoredPacket& current) {
-  if (!software_allowed_)
-    return Error{
-        .code = reason == Reason::DecodeErrors ? ErrorCode::DeviceLost : ErrorCode::Unsupported,
-        .call = "decode",
-        .text = reason == Reason::DecodeErrors ? "the device failed while decoding"
-                                               : "the device cannot decode this stream",
-        .reason = reason};
+  if (!software_allowed_) return refused_in_software(reason);
   DXVA_INFO(Decode, "%s in software from packet %u on: %s", codec_name(params_.codec),
             current.number, reason_name(reason));
   mode_ = {.hardware = false, .reason = reason};
@@ -626,12 +653,13 @@ Status AvcodecDecoder::go_software(Reason reason, const StoredPacket& current) {
   // Pictures that are out already find nobody who awaits them and fall away (output()).
   std::deque<StoredPacket> again = replay_.packets();
   replay_.clear();
-  if (again.empty()) again.push_back(current);
+  if (again.empty() && current.bytes) again.push_back(current);
   Status last = Done{};
   for (const StoredPacket& packet : again) {
     last = decode(packet, false);
     if (!last && last.error().code == ErrorCode::Busy) break;
   }
+  if (drained_) empty_context();
   return last;
 }
 
@@ -770,6 +798,13 @@ int AvcodecDecoder::lend_surface(AVCodecContext& context, AVFrame& frame) {
   frame.extended_data = frame.data;
   frame.hw_frames_ctx = av_buffer_ref(context.hw_frames_ctx);
   return frame.hw_frames_ctx ? 0 : AVERROR(ENOMEM);
+}
+
+uint32_t AvcodecDecoder::delay() const {
+  if (!context_) return 0;
+  const bool frame_threads = context_->active_thread_type == FF_THREAD_FRAME;
+  const int threads = frame_threads ? context_->thread_count - 1 : 0;
+  return static_cast<uint32_t>(std::max(0, context_->has_b_frames + threads));
 }
 
 BitstreamDecoder::Pools AvcodecDecoder::pools() const {

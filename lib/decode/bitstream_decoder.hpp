@@ -31,8 +31,6 @@ struct Packet {
 struct StreamParams {
   Codec codec = Codec::H264;
   std::vector<uint8_t> codec_data;  // avcC, hvcC, av1C, …; empty for byte streams
-  uint32_t width = 0;               // as the container says; 0 = not told
-  uint32_t height = 0;
   bool low_latency = false;     // pictures leave early; streams that reorder more than they say
                                 // lose some at the start
   uint32_t extra_surfaces = 0;  // beyond what decoding itself needs: for downstream
@@ -139,6 +137,9 @@ class BitstreamDecoder {
   [[nodiscard]] virtual Status send(const Packet& packet) = 0;
   // The next picture in output order, or none yet.
   [[nodiscard]] virtual std::optional<DecodedFrame> receive() = 0;
+  // The surface of `picture`, which receive() gave last, cannot be read. Decodes it and all
+  // that come after it again, in software; errors as of send().
+  [[nodiscard]] virtual Status decode_again(const DecodedFrame& picture, Reason reason) = 0;
   // Packets that will never have a picture of their own: second fields, hidden frames, broken
   // ones.
   [[nodiscard]] virtual std::vector<uint32_t> take_abandoned() = 0;
@@ -150,6 +151,8 @@ class BitstreamDecoder {
   virtual void interrupt(bool on) = 0;
 
   [[nodiscard]] virtual Mode mode() const = 0;
+  // Pictures that stay inside before the first comes out; known after the first header.
+  [[nodiscard]] virtual uint32_t delay() const = 0;
   struct Pools {
     uint32_t surfaces = 0;
     uint32_t late_surfaces = 0;

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "lib/decode/device_support.hpp"
+
+#include <algorithm>
+#include <optional>
+
+namespace dxva::decode {
+
+namespace {
+
+// Of the profiles whose surfaces we can pass on.
+std::optional<Codec> codec_of(VAProfile profile) {
+  switch (profile) {
+    case VAProfileH264ConstrainedBaseline:
+    case VAProfileH264Main:
+    case VAProfileH264High:
+      return Codec::H264;
+    case VAProfileHEVCMain:
+    case VAProfileHEVCMain10:
+      return Codec::H265;
+    case VAProfileVP8Version0_3:
+      return Codec::Vp8;
+    case VAProfileVP9Profile0:
+    case VAProfileVP9Profile2:
+      return Codec::Vp9;
+    case VAProfileAV1Profile0:
+      return Codec::Av1;
+    case VAProfileMPEG2Simple:
+    case VAProfileMPEG2Main:
+      return Codec::Mpeg2;
+    case VAProfileJPEGBaseline:
+      return Codec::Jpeg;
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace
+
+bool device_decodes(const va::Display& display, Codec codec) {
+  return std::ranges::any_of(display.profiles(),
+                             [codec](VAProfile profile) { return codec_of(profile) == codec; });
+}
+
+}  // namespace dxva::decode

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "lib/decode/bitstream_decoder.hpp"
+#include "lib/va/display.hpp"
+
+namespace dxva::decode {
+
+// Whether the device decodes some profile of the codec. A stream may still have another one.
+[[nodiscard]] bool device_decodes(const va::Display& display, Codec codec);
+
+}  // namespace dxva::decode
