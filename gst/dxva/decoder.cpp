@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/dxva/decoder.hpp"
+
+#include <cstring>
+#include <utility>
+
+#include "gst/dxva/codecs.hpp"
+#include "gst/dxva/gstdxvaallocator.hpp"
+#include "lib/decode/avcodec_decoder.hpp"
+#include "lib/decode/device_support.hpp"
+
+GST_DEBUG_CATEGORY_EXTERN(dxvadec_debug);
+#define GST_CAT_DEFAULT dxvadec_debug
+
+namespace dxva::gst {
+
+Decoder::Decoder(GstVideoDecoder& element)
+    : element_(element),
+      negotiator_(element, last_answer_),
+      allocator_(make_dxva_allocator()) {}
+
+Decoder::~Decoder() {
+  drop_mixed_pool();
+  if (input_) gst_video_codec_state_unref(input_);
+}
+
+Settings Decoder::settings() const {
+  const std::lock_guard guard(settings_lock_);
+  return settings_;
+}
+
+void Decoder::set_settings(const Settings& settings) {
+  const std::lock_guard guard(settings_lock_);
+  settings_ = settings;
+}
+
+StructurePtr Decoder::stats() const {
+  return stats_.structure();
+}
+
+// --- the device
+
+bool Decoder::open() {
+  active_ = settings();
+  no_device_ = Reason::None;
+  auto display = va::Display::open(va::DeviceChoice::parse(active_.device));
+  if (display) {
+    display_ = std::move(*display);
+    stats_.set_device(display_->vendor() + " (" + display_->node() + ")");
+    GST_INFO_OBJECT(&element_, "device: %s (%s)", display_->vendor().c_str(),
+                    display_->node().c_str());
+    return true;
+  }
+  const std::string why = display.error().describe();
+  if (!active_.software_fallback) {
+    GST_ELEMENT_ERROR(&element_, RESOURCE, NOT_FOUND,
+                      ("No VA-API device for device=%s, and software-fallback is off.",
+                       active_.device.c_str()),
+                      ("%s", why.c_str()));
+    return false;
+  }
+  // Not an error: a failure here ends playbin3 in 1.22 instead of trying the next decoder.
+  GST_INFO_OBJECT(&element_, "no device, decoding in software: %s", why.c_str());
+  no_device_ = Reason::NoDevice;
+  stats_.set_device("none");
+  return true;
+}
+
+bool Decoder::close() {
+  // Buffers downstream keep the display themselves.
+  display_.reset();
+  return true;
+}
+
+bool Decoder::start() {
+  interrupt(false);
+  stats_.reset();
+  refused_.clear();
+  negotiate_again_ = true;
+  output_ = {};
+  agreement_ = {};
+  pause_ = next_pause_ = 0;
+  return true;
+}
+
+bool Decoder::stop() {
+  {
+    const std::lock_guard guard(decoder_lock_);
+    decoder_.reset();
+  }
+  params_ = {};
+  drop_mixed_pool();
+  if (input_) gst_video_codec_state_unref(std::exchange(input_, nullptr));
+  return true;
+}
+
+void Decoder::interrupt(bool on) {
+  const std::lock_guard guard(decoder_lock_);
+  interrupted_ = on;
+  if (decoder_) decoder_->interrupt(on);
+}
+
+// --- caps
+
+namespace {
+
+std::vector<uint8_t> bytes_of(GstBuffer* buffer) {
+  std::vector<uint8_t> out;
+  GstMapInfo map;
+  if (!buffer || !gst_buffer_map(buffer, &map, GST_MAP_READ)) return out;
+  out.assign(map.data, map.data + map.size);
+  gst_buffer_unmap(buffer, &map);
+  return out;
+}
+
+// Whether two caps of one codec differ in what a device may refuse.
+bool other_picture(const GstCaps* a, const GstCaps* b) {
+  const GstStructure* x = gst_caps_get_structure(a, 0);
+  const GstStructure* y = gst_caps_get_structure(b, 0);
+  for (const char* field : {"width", "height", "profile", "chroma-format", "bit-depth-luma"}) {
+    const GValue* p = gst_structure_get_value(x, field);
+    const GValue* q = gst_structure_get_value(y, field);
+    if ((p == nullptr) != (q == nullptr)) return true;
+    if (p && gst_value_compare(p, q) != GST_VALUE_EQUAL) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool Decoder::set_format(GstVideoCodecState* state) {
+  const auto codec = codec_of(gst_caps_get_structure(state->caps, 0));
+  if (!codec) return false;
+  decode::StreamParams params{.codec = *codec,
+                              .codec_data = bytes_of(state->codec_data),
+                              .low_latency = active_.low_latency,
+                              .extra_surfaces = active_.extra_surfaces};
+
+  const bool same_stream =
+      decoder_ && params.codec == params_.codec && params.codec_data == params_.codec_data;
+  // In software because of the picture, not of the device: another picture is another chance.
+  const bool try_device = same_stream && display_ && !decoder_->mode().hardware && input_ &&
+                          other_picture(input_->caps, state->caps);
+  // The container's caps take part in ours (frame rate, colours).
+  negotiate_again_ = true;
+  refused_.clear();
+  pause_ = next_pause_ = 0;
+  GstVideoCodecState* before = std::exchange(input_, gst_video_codec_state_ref(state));
+  if (same_stream && !try_device) {
+    // Byte streams bring their headers inside; a new decoder would lose those it has.
+    if (before) gst_video_codec_state_unref(before);
+    return true;
+  }
+  // Pictures of the old stream still belong to the old caps, as far as a picture can tell.
+  if (decoder_) drain();
+  if (before) gst_video_codec_state_unref(before);
+  params_ = std::move(params);
+  return make_decoder();
+}
+
+bool Decoder::make_decoder() {
+  auto made = decode::make_avcodec_decoder(params_, display_,
+                                           active_.software_fallback
+                                               ? decode::SoftwareFallback::Allowed
+                                               : decode::SoftwareFallback::Forbidden);
+  if (!made) {
+    answer_error(made.error());
+    return false;
+  }
+  const std::lock_guard guard(decoder_lock_);
+  decoder_ = std::move(*made);
+  decoder_->interrupt(interrupted_);
+  stats_.set_stream(decode::codec_name(params_.codec), "");
+  return true;
+}
+
+GstCaps* Decoder::sink_caps(GstCaps* filter) const {
+  GstPtr<GstCaps> caps = GstPtr<GstCaps>::adopt(sink_template_caps());
+  // With software behind us everything in the template is served.
+  if (display_ && !active_.software_fallback) {
+    GstCaps* served = gst_caps_new_empty();
+    for (guint i = 0; i < gst_caps_get_size(caps.get()); ++i) {
+      const GstStructure* structure = gst_caps_get_structure(caps.get(), i);
+      const auto codec = codec_of(structure);
+      if (codec && decode::device_decodes(*display_, *codec))
+        gst_caps_append_structure(served, gst_structure_copy(structure));
+    }
+    caps = GstPtr<GstCaps>::adopt(served);
+  }
+  return gst_video_decoder_proxy_getcaps(&element_, caps.get(), filter);
+}
+
+// --- packets
+
+GstFlowReturn Decoder::handle_frame(GstVideoCodecFrame* frame) {
+  if (!decoder_) {
+    gst_video_decoder_drop_frame(&element_, frame);
+    return GST_FLOW_NOT_NEGOTIATED;
+  }
+  GstMapInfo map;
+  if (!gst_buffer_map(frame->input_buffer, &map, GST_MAP_READ)) {
+    GST_ELEMENT_ERROR(&element_, STREAM, DECODE, (nullptr), ("input buffer cannot be read"));
+    gst_video_decoder_drop_frame(&element_, frame);
+    return GST_FLOW_ERROR;
+  }
+  const Status sent =
+      decoder_->send({.data = {map.data, map.size},
+                      .number = frame->system_frame_number,
+                      .sync_point = GST_VIDEO_CODEC_FRAME_IS_SYNC_POINT(frame)});
+  gst_buffer_unmap(frame->input_buffer, &map);
+  // The base class keeps its own reference until a picture with this number comes out.
+  gst_video_codec_frame_unref(frame);
+
+  const GstFlowReturn flow = push_ready();
+  release_abandoned();
+  if (!sent) {
+    const GstFlowReturn answer = answer_error(sent.error());
+    if (flow == GST_FLOW_OK) return answer;
+  }
+  return flow;
+}
+
+GstFlowReturn Decoder::answer_error(const Error& error) {
+  GstFlowReturn flow = GST_FLOW_OK;
+  const std::string text = error.describe();
+  switch (error.code) {
+    case ErrorCode::Busy:
+      return GST_FLOW_FLUSHING;
+    case ErrorCode::BadInput:
+    case ErrorCode::NoMemory:
+    case ErrorCode::Failed:
+      stats_.count_error();
+      // Counted by the base class; it ends the stream only where `max-errors` says so.
+      GST_VIDEO_DECODER_ERROR(&element_, 1, STREAM, DECODE, (nullptr), ("%s", text.c_str()),
+                              flow);
+      return flow;
+    case ErrorCode::Unsupported:
+      stats_.count_error();
+      GST_ELEMENT_ERROR(
+          &element_, STREAM, CODEC_NOT_FOUND,
+          ("The device cannot decode this stream (%s).%s", reason_name(error.reason),
+           active_.software_fallback ? "" : " software-fallback is off."),
+          ("%s", text.c_str()));
+      return GST_FLOW_ERROR;
+    case ErrorCode::DeviceLost:
+      stats_.count_error();
+      GST_ELEMENT_ERROR(&element_, STREAM, DECODE,
+                        ("The device failed while decoding, and software-fallback is off."),
+                        ("%s", text.c_str()));
+      return GST_FLOW_ERROR;
+  }
+  return GST_FLOW_ERROR;
+}
+
+GstFlowReturn Decoder::drain() {
+  if (!decoder_) return GST_FLOW_OK;
+  decoder_->drain();
+  const GstFlowReturn flow = push_ready();
+  release_abandoned();
+  return flow;
+}
+
+bool Decoder::flush() {
+  interrupt(false);
+  if (decoder_) decoder_->flush();
+  return true;
+}
+
+// Without the stream lock: the streaming thread may be waiting for a surface with it.
+void Decoder::before_sink_event(GstEvent* event) {
+  if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_START) interrupt(true);
+  if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) interrupt(false);
+}
+
+bool Decoder::take_src_event(GstEvent* event) {
+  if (GST_EVENT_TYPE(event) != GST_EVENT_CUSTOM_UPSTREAM) return false;
+  const GstStructure* structure = gst_event_get_structure(event);
+  if (!structure || !gst_structure_has_name(structure, "dxva-import-failed")) return false;
+  guint64 device = 0;
+  guint64 inode = 0;
+  if (gst_structure_get_uint64(structure, "device", &device) &&
+      gst_structure_get_uint64(structure, "inode", &inode)) {
+    const char* name = gst_structure_get_string(structure, "reason");
+    refused_.add({.device = device, .inode = inode}, reason_of_name(name));
+    GST_DEBUG_OBJECT(&element_, "buffer %" G_GUINT64_FORMAT " is not imported (%s): copied",
+                     inode, name ? name : "no reason");
+  }
+  return true;
+}
+
+}  // namespace dxva::gst

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// The work behind dxvadec: GstVideoDecoder's virtual functions, without GObject around them.
+// decoder.cpp has what goes in (device, caps, packets, flushes), decoder_output.cpp what comes
+// out.
+
+#include <gst/video/gstvideodecoder.h>
+
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "gst/common/gst_ptr.hpp"
+#include "gst/dxva/decoder_stats.hpp"
+#include "gst/dxva/negotiation.hpp"
+#include "gst/dxva/output_format.hpp"
+#include "gst/dxva/picture_copy.hpp"
+#include "gst/dxva/refused_buffers.hpp"
+#include "gst/dxva/settings.hpp"
+#include "lib/decode/bitstream_decoder.hpp"
+#include "lib/va/display.hpp"
+#include "lib/va/surface_pool.hpp"
+#include "lib/video/nv12_layout.hpp"
+
+namespace dxva::gst {
+
+// Thread rules: the virtual functions come with the stream lock held, or while no data flows.
+// sink_event(), src_event(), interrupt(), stats() and the settings come from any thread.
+class Decoder {
+ public:
+  explicit Decoder(GstVideoDecoder& element);
+  ~Decoder();
+
+  [[nodiscard]] Settings settings() const;
+  void set_settings(const Settings& settings);
+  [[nodiscard]] StructurePtr stats() const;
+
+  // NULL→READY and back: the device.
+  bool open();
+  bool close();
+  bool start();
+  bool stop();
+  // Ends waits for surfaces, now and until the next start or flush.
+  void interrupt(bool on);
+
+  bool set_format(GstVideoCodecState* state);
+  GstFlowReturn handle_frame(GstVideoCodecFrame* frame);
+  GstFlowReturn drain();
+  bool flush();
+  void before_sink_event(GstEvent* event);
+  // True: the event was ours and goes no further.
+  bool take_src_event(GstEvent* event);
+  // What an allocation query brought, before the base class looks at it, and after.
+  void before_decide_allocation(GstQuery* query);
+  void after_decide_allocation(GstQuery* query);
+  [[nodiscard]] GstCaps* sink_caps(GstCaps* filter) const;
+
+ private:
+  // --- in
+  [[nodiscard]] bool make_decoder();
+  GstFlowReturn answer_error(const Error& error);
+
+  // --- out
+  // What one surface could be passed on as.
+  struct Offer {
+    Reason refused = Reason::None;
+    va::Surface::Export exported;
+    video::Layout layout;
+  };
+  struct Outgoing {
+    GstFlowReturn flow = GST_FLOW_OK;
+    Leaving leaving = Leaving::Software;
+    Reason reason = Reason::None;
+    Reason unreadable = Reason::None;  // set: the surface has no pixels for anybody
+  };
+  GstFlowReturn push_ready();
+  void release_abandoned();
+  GstFlowReturn deliver(const decode::DecodedFrame& picture);
+  [[nodiscard]] bool prepare(const decode::DecodedFrame& picture, Offer& offer);
+  [[nodiscard]] bool negotiate(const decode::DecodedFrame& picture, const OutputFormat& output,
+                               Offer& offer);
+  [[nodiscard]] OutputFormat steady_format(const decode::DecodedFrame& picture) const;
+  [[nodiscard]] Offer look_at(const decode::DecodedFrame& picture);
+  [[nodiscard]] SurfaceOffer describe(const Offer& offer,
+                                      const decode::DecodedFrame& picture) const;
+  [[nodiscard]] Reason lend(const decode::DecodedFrame& picture, const Offer& offer,
+                            GstVideoCodecFrame& frame);
+  [[nodiscard]] Outgoing leave(const decode::DecodedFrame& picture, const Offer& offer,
+                               GstVideoCodecFrame& frame);
+  [[nodiscard]] GstFlowReturn copy(const PictureView& picture, const decode::Rect& visible,
+                                   GstVideoCodecFrame& frame, Reason reason);
+  [[nodiscard]] GstFlowReturn allocate_copy(GstVideoCodecFrame& frame, Reason reason);
+  [[nodiscard]] GstPtr<GstBuffer> mixed_buffer();
+  [[nodiscard]] GstPtr<GstBuffer> linear_dmabuf_buffer();
+  GstFlowReturn cannot_export(Reason reason);
+  void report_latency();
+  void take_a_pause();
+  void drop_mixed_pool();
+
+  GstVideoDecoder& element_;
+  DecoderStats stats_;
+  RefusedBuffers refused_;
+
+  mutable std::mutex settings_lock_;
+  Settings settings_;
+
+  // From open() to close(). Null: software.
+  std::shared_ptr<va::Display> display_;
+  Settings active_;  // as they were at open()
+  Reason no_device_ = Reason::None;
+
+  GstVideoCodecState* input_ = nullptr;
+  decode::StreamParams params_;
+  // Other threads interrupt it, so the pointer has a lock; only the streaming thread writes it.
+  std::mutex decoder_lock_;
+  std::shared_ptr<decode::BitstreamDecoder> decoder_;
+  bool interrupted_ = false;
+
+  // --- out
+  AllocationAnswer last_answer_;
+  Negotiator negotiator_;
+  OutputFormat output_;
+  Agreement agreement_;
+  bool negotiate_again_ = true;
+  // A refusal that made us leave dma-bufs altogether: pictures until the next try, and how
+  // many it will be the time after.
+  uint32_t pause_ = 0;
+  uint32_t next_pause_ = 0;
+  uint32_t latency_pictures_ = 0;
+  GstPtr<GstAllocator> allocator_;
+  GstBufferPool* mixed_pool_ = nullptr;  // copies under DMABuf caps, for our uploader
+};
+
+}  // namespace dxva::gst

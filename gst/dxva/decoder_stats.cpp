@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/dxva/decoder_stats.hpp"
+
+#include <utility>
+
+namespace dxva::gst {
+
+const char* leaving_name(Leaving leaving) {
+  switch (leaving) {
+    case Leaving::Exported:
+      return "exported";
+    case Leaving::CpuCopy:
+      return "cpu-copy";
+    case Leaving::Software:
+      return "software";
+  }
+  return "unknown";
+}
+
+GstPtr<GstMessage> DecoderStats::count(GstElement* element, Leaving leaving, Reason reason) {
+  const std::lock_guard guard(lock_);
+  ++left_[static_cast<size_t>(leaving)];
+  if (reason != Reason::None) ++reasons_[static_cast<size_t>(reason)];
+  const auto before = std::exchange(last_, leaving);
+  if (!before || *before == leaving) return nullptr;
+  return GstPtr<GstMessage>::adopt(gst_message_new_element(
+      GST_OBJECT(element),
+      gst_structure_new("dxva-path-changed", "from", G_TYPE_STRING, leaving_name(*before), "to",
+                        G_TYPE_STRING, leaving_name(leaving), "reason", G_TYPE_STRING,
+                        reason_name(reason), nullptr)));
+}
+
+void DecoderStats::count_error() {
+  const std::lock_guard guard(lock_);
+  ++errors_;
+}
+
+void DecoderStats::set_device(std::string device) {
+  const std::lock_guard guard(lock_);
+  device_ = std::move(device);
+}
+
+void DecoderStats::set_stream(const char* codec, std::string profile) {
+  const std::lock_guard guard(lock_);
+  codec_ = codec;
+  profile_ = std::move(profile);
+}
+
+void DecoderStats::set_pools(uint64_t surfaces, uint64_t late_surfaces) {
+  const std::lock_guard guard(lock_);
+  surfaces_ = surfaces;
+  late_surfaces_ = late_surfaces;
+}
+
+void DecoderStats::reset() {
+  const std::lock_guard guard(lock_);
+  left_ = {};
+  reasons_ = {};
+  last_.reset();
+  errors_ = 0;
+  surfaces_ = 0;
+  late_surfaces_ = 0;
+  codec_.clear();
+  profile_.clear();
+}
+
+StructurePtr DecoderStats::structure() const {
+  const std::lock_guard guard(lock_);
+  uint64_t frames = 0;
+  StructurePtr steps(gst_structure_new_empty("steps"));
+  for (size_t i = 0; i < kLeavings; ++i) {
+    frames += left_[i];
+    gst_structure_set(steps.get(), leaving_name(static_cast<Leaving>(i)), G_TYPE_UINT64,
+                      left_[i], nullptr);
+  }
+  StructurePtr reasons(gst_structure_new_empty("reasons"));
+  for (size_t i = 0; i < kReasonCount; ++i)
+    if (reasons_[i] > 0)
+      gst_structure_set(reasons.get(), reason_name(static_cast<Reason>(i)), G_TYPE_UINT64,
+                        reasons_[i], nullptr);
+  return StructurePtr(gst_structure_new(
+      "dxvadec-stats", "frames", G_TYPE_UINT64, frames, "steps", GST_TYPE_STRUCTURE,
+      steps.get(), "reasons", GST_TYPE_STRUCTURE, reasons.get(), "errors", G_TYPE_UINT64,
+      errors_, "surfaces", G_TYPE_UINT64, surfaces_, "late-surfaces", G_TYPE_UINT64,
+      late_surfaces_, "device", G_TYPE_STRING, device_.c_str(), "codec", G_TYPE_STRING,
+      codec_.c_str(), "profile", G_TYPE_STRING, profile_.c_str(), nullptr));
+}
+
+}  // namespace dxva::gst

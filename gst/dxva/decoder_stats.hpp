@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <gst/gst.h>
+
+#include <array>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "gst/common/gst_ptr.hpp"
+#include "lib/base/path.hpp"
+
+namespace dxva::gst {
+
+// How a picture left the decoder. The uploader knows which way an exported one went on.
+enum class Leaving { Exported, CpuCopy, Software };
+[[nodiscard]] const char* leaving_name(Leaving leaving);
+
+// What the `stats` property tells, and the message at each change. Thread-safe.
+class DecoderStats {
+ public:
+  // A picture went downstream. A message when it went another way than the one before.
+  [[nodiscard]] GstPtr<GstMessage> count(GstElement* element, Leaving leaving, Reason reason);
+  void count_error();
+  void set_device(std::string device);
+  void set_stream(const char* codec, std::string profile);
+  void set_pools(uint64_t surfaces, uint64_t late_surfaces);
+  // Zeroes the counters, for a new start.
+  void reset();
+
+  // Field for field what docs/plugins/dxvadec.md says.
+  [[nodiscard]] StructurePtr structure() const;
+
+ private:
+  static constexpr size_t kLeavings = 3;
+
+  mutable std::mutex lock_;
+  std::array<uint64_t, kLeavings> left_{};
+  std::array<uint64_t, kReasonCount> reasons_{};
+  std::optional<Leaving> last_;
+  uint64_t errors_ = 0;
+  uint64_t surfaces_ = 0;
+  uint64_t late_surfaces_ = 0;
+  std::string device_;
+  std::string codec_;
+  std::string profile_;
+};
+
+}  // namespace dxva::gst

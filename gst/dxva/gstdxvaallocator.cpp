@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/dxva/gstdxvaallocator.hpp"
+
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "lib/dmabuf/mapping.hpp"
+
+struct _GstDxvaAllocator {
+  GstDmaBufAllocator parent;
+};
+
+G_DEFINE_FINAL_TYPE(GstDxvaAllocator, gst_dxva_allocator, GST_TYPE_DMABUF_ALLOCATOR)
+
+namespace dxva::gst {
+
+namespace {
+
+// Hangs on the memory; a memory that is part of another (gst_memory_share) uses its parent's.
+// GstVideoFrame maps a memory once per plane, so maps are counted and the work is done once.
+// Thread-safe.
+class MappedBytes {
+ public:
+  MappedBytes(int fd, uint64_t size_bytes, MemoryAccess access)
+      : fd_(fd), size_bytes_(size_bytes), access_(std::move(access)) {}
+
+  void* map(GstMapFlags flags) {
+    const std::lock_guard guard(lock_);
+    const bool write = (flags & GST_MAP_WRITE) != 0;
+    if (write && (!access_.writable || !access_.linear)) return nullptr;
+    if (users_ == 0 && !begin(write)) return nullptr;
+    ++users_;
+    return staging_.empty() ? mapping_.data() : staging_.data();
+  }
+
+  void unmap() {
+    const std::lock_guard guard(lock_);
+    if (users_ == 0 || --users_ > 0) return;
+    cpu_ = {};
+    staging_ = {};
+    // The mapping stays for the memory's life: the surface comes round again.
+  }
+
+ private:
+  bool begin(bool write) {
+    if (access_.linear && map_linear(write)) return true;
+    if (!access_.read_back) return false;
+    staging_.assign(size_bytes_, 0);
+    if (access_.read_back(staging_)) return true;
+    staging_ = {};
+    return false;
+  }
+
+  bool map_linear(bool write) {
+    const auto wanted = access_.writable ? dmabuf::Access::ReadWrite : dmabuf::Access::Read;
+    if (!mapping_.data()) {
+      auto mapped = dmabuf::Mapping::map(fd_, size_bytes_, wanted);
+      if (!mapped) return false;
+      mapping_ = std::move(*mapped);
+    }
+    auto begun =
+        dmabuf::CpuAccess::begin(fd_, write ? dmabuf::Access::ReadWrite : dmabuf::Access::Read);
+    if (!begun) return false;
+    cpu_ = std::move(*begun);
+    return true;
+  }
+
+  const int fd_;  // the memory's
+  const uint64_t size_bytes_;
+  const MemoryAccess access_;
+
+  std::mutex lock_;
+  uint32_t users_ = 0;
+  dmabuf::Mapping mapping_;
+  dmabuf::CpuAccess cpu_;
+  std::vector<uint8_t> staging_;
+};
+
+GQuark mapped_bytes_quark() {
+  static const GQuark quark = g_quark_from_static_string("dxva-mapped-bytes");
+  return quark;
+}
+
+MappedBytes* mapped_bytes_of(GstMemory* memory) {
+  while (memory->parent) memory = memory->parent;
+  return static_cast<MappedBytes*>(
+      gst_mini_object_get_qdata(GST_MINI_OBJECT_CAST(memory), mapped_bytes_quark()));
+}
+
+gpointer map_full(GstMemory* memory, GstMapInfo* info, gsize) {
+  MappedBytes* bytes = mapped_bytes_of(memory);
+  return bytes ? bytes->map(info->flags) : nullptr;
+}
+
+void unmap_full(GstMemory* memory, GstMapInfo*) {
+  if (MappedBytes* bytes = mapped_bytes_of(memory)) bytes->unmap();
+}
+
+}  // namespace
+
+GstPtr<GstAllocator> make_dxva_allocator() {
+  auto* object = GST_ALLOCATOR(g_object_new(GST_TYPE_DXVA_ALLOCATOR, nullptr));
+  return GstPtr<GstAllocator>::adopt(GST_ALLOCATOR(gst_object_ref_sink(object)));
+}
+
+GstPtr<GstMemory> wrap_dmabuf(GstAllocator* allocator, UniqueFd fd, uint64_t size_bytes,
+                              MemoryAccess access) {
+  const int number = fd.get();
+  const bool writable = access.writable;
+  GstMemory* memory =
+      gst_fd_allocator_alloc(allocator, fd.release(), size_bytes, GST_FD_MEMORY_FLAG_NONE);
+  if (!memory) return nullptr;
+  // A write map of READONLY memory succeeds: the buffer replaces it by a copy in system memory.
+  // Nobody scribbles on a reference picture.
+  if (!writable) GST_MINI_OBJECT_FLAG_SET(memory, GST_MEMORY_FLAG_READONLY);
+  gst_mini_object_set_qdata(GST_MINI_OBJECT_CAST(memory), mapped_bytes_quark(),
+                            new MappedBytes(number, size_bytes, std::move(access)),
+                            [](gpointer bytes) { delete static_cast<MappedBytes*>(bytes); });
+  return GstPtr<GstMemory>::adopt(memory);
+}
+
+}  // namespace dxva::gst
+
+static void gst_dxva_allocator_class_init(GstDxvaAllocatorClass*) {}
+
+static void gst_dxva_allocator_init(GstDxvaAllocator* self) {
+  // Both: the parent installs mem_map_full and mem_unmap_full too, and they win over the plain
+  // ones. mem_type stays the parent's "dmabuf", by which everybody knows such memory.
+  GST_ALLOCATOR(self)->mem_map_full = dxva::gst::map_full;
+  GST_ALLOCATOR(self)->mem_unmap_full = dxva::gst::unmap_full;
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// Dma-buf memory that any element downstream may map and see correct pixels in.
+
+#include <gst/allocators/allocators.h>
+
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "gst/common/gst_ptr.hpp"
+#include "lib/base/unique_fd.hpp"
+
+G_BEGIN_DECLS
+
+#define GST_TYPE_DXVA_ALLOCATOR (gst_dxva_allocator_get_type())
+G_DECLARE_FINAL_TYPE(GstDxvaAllocator, gst_dxva_allocator, GST, DXVA_ALLOCATOR,
+                     GstDmaBufAllocator)
+
+G_END_DECLS
+
+namespace dxva::gst {
+
+// How the CPU gets at a memory's bytes.
+struct MemoryAccess {
+  bool linear = true;
+  bool writable = false;
+  // Fills `to`, as large as the memory, with what a linear layout of the same planes would
+  // hold. Called for memory that is not linear, or that cannot be mapped; may be empty.
+  std::function<bool(std::span<uint8_t> to)> read_back;
+};
+
+[[nodiscard]] GstPtr<GstAllocator> make_dxva_allocator();
+
+// A memory of `size_bytes` on `fd`, which it closes. gst_is_dmabuf_memory() holds for it.
+[[nodiscard]] GstPtr<GstMemory> wrap_dmabuf(GstAllocator* allocator, UniqueFd fd,
+                                            uint64_t size_bytes, MemoryAccess access);
+
+}  // namespace dxva::gst

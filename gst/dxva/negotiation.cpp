@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/dxva/negotiation.hpp"
+
+#include <gst/allocators/allocators.h>
+
+#include <cinttypes>
+#include <cstdio>
+#include <string>
+
+#include "gst/common/gst_ptr.hpp"
+#include "gst/dxva/codecs.hpp"
+#include "lib/base/fourcc.hpp"
+
+GST_DEBUG_CATEGORY_EXTERN(dxvadec_debug);
+#define GST_CAT_DEFAULT dxvadec_debug
+
+namespace dxva::gst {
+
+namespace {
+
+// "NV12", or "NV12:0x0100000000000002" where it is not linear.
+std::string drm_format(GstVideoFormat format, uint64_t modifier) {
+  std::string out =
+      fourcc_text(format == GST_VIDEO_FORMAT_NV12 ? format::kNV12 : format::kP010);
+  if (modifier == kModifierLinear) return out;
+  char text[24];
+  std::snprintf(text, sizeof text, ":0x%016" PRIx64, modifier);
+  return out + text;
+}
+
+GstPtr<GstCaps> caps_for(const GstVideoInfo& info, const OutputFormat& output,
+                         Delivery delivery, uint64_t modifier) {
+  GstVideoInfo copy = info;
+  GstCaps* caps = gst_video_info_to_caps(&copy);
+  add_hdr_facts(caps, output);
+  if (delivery != Delivery::System)
+    gst_caps_set_features_simple(
+        caps, gst_caps_features_new(GST_CAPS_FEATURE_MEMORY_DMABUF, nullptr));
+  if (delivery == Delivery::DmaDrm)
+    gst_caps_set_simple(caps, "format", G_TYPE_STRING, "DMA_DRM", "drm-format", G_TYPE_STRING,
+                        drm_format(GST_VIDEO_INFO_FORMAT(&info), modifier).c_str(), nullptr);
+  return GstPtr<GstCaps>::adopt(caps);
+}
+
+GstPtr<GstCaps> downstream_caps(GstVideoDecoder& decoder) {
+  return GstPtr<GstCaps>::adopt(
+      gst_pad_peer_query_caps(GST_VIDEO_DECODER_SRC_PAD(&decoder), nullptr));
+}
+
+bool names_dmabuf(const GstCaps* caps, guint index) {
+  GstCapsFeatures* features = gst_caps_get_features(caps, index);
+  return features && !gst_caps_features_is_any(features) &&
+         gst_caps_features_contains(features, GST_CAPS_FEATURE_MEMORY_DMABUF);
+}
+
+bool takes_dmabuf(const GstCaps* downstream, const GstCaps* wanted) {
+  if (gst_caps_is_any(downstream)) return false;
+  const GstStructure* structure = gst_caps_get_structure(wanted, 0);
+  for (guint i = 0; i < gst_caps_get_size(downstream); ++i)
+    if (names_dmabuf(downstream, i) &&
+        gst_structure_can_intersect(gst_caps_get_structure(downstream, i), structure))
+      return true;
+  return false;
+}
+
+GstVideoInterlaceMode interlace_mode(const OutputFormat& output) {
+  // Flags on each buffer say which pictures are; a stream may change its mind at any time.
+  return output.interlaced ? GST_VIDEO_INTERLACE_MODE_MIXED
+                           : GST_VIDEO_INTERLACE_MODE_PROGRESSIVE;
+}
+
+}  // namespace
+
+AllocationAnswer AllocationAnswer::of(GstQuery* query) {
+  AllocationAnswer out{.answered = true};
+  const guint count = gst_query_get_n_allocation_metas(query);
+  for (guint i = 0; i < count; ++i) {
+    const GstStructure* params = nullptr;
+    if (gst_query_parse_nth_allocation_meta(query, i, &params) != GST_VIDEO_META_API_TYPE)
+      continue;
+    out.video_meta = true;
+    gboolean accepts = FALSE;
+    if (params && gst_structure_has_name(params, "dxva-mixed-memory") &&
+        gst_structure_get_boolean(params, "accepts", &accepts) && accepts)
+      out.mixed_memory = true;
+  }
+  return out;
+}
+
+bool Negotiator::downstream_names_dmabuf() const {
+  const auto downstream = downstream_caps(decoder_);
+  if (!downstream || gst_caps_is_any(downstream.get())) return false;
+  for (guint i = 0; i < gst_caps_get_size(downstream.get()); ++i)
+    if (names_dmabuf(downstream.get(), i)) return true;
+  return false;
+}
+
+// Sends the caps and asks for allocation; the base class keeps the state.
+bool Negotiator::try_caps(const OutputFormat& output, GstVideoFormat format,
+                          GstVideoCodecState* input, Delivery delivery, uint64_t modifier,
+                          Agreement& out) {
+  GstVideoCodecState* state = gst_video_decoder_set_interlaced_output_state(
+      &decoder_, format, interlace_mode(output), output.width, output.height, input);
+  if (!state) return false;
+  add_stream_facts(state->info, output, input ? input->caps : nullptr);
+  // The state keeps the plain format, which is what the pixels have; only the caps speak of
+  // dma-bufs. The base class takes caps that are set already (1.22 and 1.26).
+  gst_caps_replace(&state->caps, caps_for(state->info, output, delivery, modifier).get());
+  out.info = state->info;
+  out.delivery = delivery;
+  out.modifier = modifier;
+  gst_video_codec_state_unref(state);
+  const bool done = gst_video_decoder_negotiate(&decoder_);
+  out.allocation = last_answer_;
+  return done;
+}
+
+Agreement Negotiator::negotiate(const OutputFormat& output, GstVideoCodecState* input,
+                                std::optional<SurfaceOffer> offer, Reason reason) {
+  Agreement out;
+  out.reason = reason;
+  const auto downstream = downstream_caps(decoder_);
+  if (!downstream) return out;
+
+  // The caps of a first look, with everything that try_caps() will put in.
+  GstVideoInfo info;
+  gst_video_info_init(&info);
+  gst_video_info_set_interlaced_format(&info, output.format, interlace_mode(output),
+                                       output.width, output.height);
+  if (input) {
+    info.fps_n = input->info.fps_n;
+    info.fps_d = input->info.fps_d;
+    info.par_n = input->info.par_n;
+    info.par_d = input->info.par_d;
+  }
+  add_stream_facts(info, output, input ? input->caps : nullptr);
+  const auto system = caps_for(info, output, Delivery::System, 0);
+  const bool takes_system = gst_caps_can_intersect(downstream.get(), system.get());
+  out.takes_system = takes_system;
+
+  if (offer) {
+    out.reason = Reason::DownstreamNoDmabuf;
+    for (const Delivery delivery : {Delivery::DmaDrm, Delivery::Dmabuf}) {
+      if (delivery == Delivery::DmaDrm && !has_dma_drm()) continue;
+      if (delivery == Delivery::Dmabuf && offer->modifier != kModifierLinear) {
+        out.reason = Reason::ModifierNotLinear;
+        continue;
+      }
+      const auto caps = caps_for(info, output, delivery, offer->modifier);
+      if (!takes_dmabuf(downstream.get(), caps.get())) continue;
+
+      // Without GstVideoMeta nobody sees pitches and offsets. Asked before the caps go out, or
+      // a stranger gets DMABuf caps and system ones right behind them. Where nothing but
+      // dma-bufs is taken, the question is moot: who asks for those must read the meta.
+      const bool needs_meta = !offer->default_layout && takes_system;
+      if (needs_meta) {
+        auto query = GstPtr<GstQuery>::adopt(gst_query_new_allocation(caps.get(), FALSE));
+        const bool answered =
+            gst_pad_peer_query(GST_VIDEO_DECODER_SRC_PAD(&decoder_), query.get());
+        if (answered && !AllocationAnswer::of(query.get()).video_meta) {
+          GST_INFO_OBJECT(&decoder_, "no GstVideoMeta downstream: not %" GST_PTR_FORMAT,
+                          caps.get());
+          continue;
+        }
+      }
+      if (!try_caps(output, output.format, input, delivery, offer->modifier, out)) continue;
+      // A transform answers no such query before it has caps; now it had them.
+      if (needs_meta && !out.allocation.video_meta) continue;
+      out.reason = Reason::None;
+      GST_INFO_OBJECT(&decoder_, "pictures leave as dma-bufs: %" GST_PTR_FORMAT, caps.get());
+      return out;
+    }
+  }
+
+  GstVideoFormat format = output.format;
+  const GstVideoFormat other = semi_planar(format);
+  if (!takes_system && other != GST_VIDEO_FORMAT_UNKNOWN) {
+    gst_video_info_set_interlaced_format(&info, other, interlace_mode(output), output.width,
+                                         output.height);
+    const auto converted = caps_for(info, output, Delivery::System, 0);
+    if (gst_caps_can_intersect(downstream.get(), converted.get())) format = other;
+  }
+  if (!try_caps(output, format, input, Delivery::System, 0, out)) {
+    out.delivery = Delivery::None;
+    return out;
+  }
+  GST_INFO_OBJECT(&decoder_, "pictures leave in system memory as %s (%s)",
+                  gst_video_format_to_string(format), reason_name(out.reason));
+  return out;
+}
+
+}  // namespace dxva::gst

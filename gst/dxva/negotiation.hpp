@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <gst/video/gstvideodecoder.h>
+
+#include <optional>
+
+#include "gst/dxva/output_format.hpp"
+#include "lib/base/path.hpp"
+
+namespace dxva::gst {
+
+enum class Delivery {
+  None,    // nothing agreed
+  DmaDrm,  // video/x-raw(memory:DMABuf), format=DMA_DRM
+  Dmabuf,  // video/x-raw(memory:DMABuf), linear memory of the format
+  System,  // video/x-raw
+};
+
+// What downstream said to an allocation query.
+struct AllocationAnswer {
+  bool answered = false;
+  bool video_meta = false;
+  // Our own uploader looks at the memory and not at the caps, so it takes system memory under
+  // DMABuf caps; it kills everybody else (upstream glupload: "Failed to upload buffer").
+  bool mixed_memory = false;
+
+  [[nodiscard]] static AllocationAnswer of(GstQuery* query);
+};
+
+// The memory that the decoder could pass on, as the first surface showed it.
+struct SurfaceOffer {
+  uint64_t modifier = 0;
+  bool default_layout = false;  // what the caps alone say; else GstVideoMeta is needed
+};
+
+struct Agreement {
+  Delivery delivery = Delivery::None;
+  GstVideoInfo info;      // of a buffer's pixels; never DMA_DRM
+  uint64_t modifier = 0;  // of DmaDrm and Dmabuf
+  AllocationAnswer allocation;
+  bool takes_system = true;      // else dma-bufs or nothing
+  Reason reason = Reason::None;  // System: why nothing better
+
+  [[nodiscard]] bool is_dmabuf() const {
+    return delivery == Delivery::DmaDrm || delivery == Delivery::Dmabuf;
+  }
+};
+
+// Finds the best form in which downstream takes pictures, and sends the caps.
+// Reentrant; called with the decoder's stream lock, like every method of it.
+class Negotiator {
+ public:
+  // `last_answer` is what decide_allocation() saw in the last negotiation; the decoder writes
+  // it while negotiate() runs.
+  Negotiator(GstVideoDecoder& decoder, const AllocationAnswer& last_answer)
+      : decoder_(decoder), last_answer_(last_answer) {}
+
+  // Whether downstream names dma-bufs at all. "Anything" is not naming: fakesink takes every
+  // caps and then looks at none of them.
+  [[nodiscard]] bool downstream_names_dmabuf() const;
+
+  // Without an offer `reason` says why. Delivery::None: downstream takes nothing of this.
+  [[nodiscard]] Agreement negotiate(const OutputFormat& output, GstVideoCodecState* input,
+                                    std::optional<SurfaceOffer> offer, Reason reason);
+
+ private:
+  [[nodiscard]] bool try_caps(const OutputFormat& output, GstVideoFormat format,
+                              GstVideoCodecState* input, Delivery delivery, uint64_t modifier,
+                              Agreement& out);
+
+  GstVideoDecoder& decoder_;
+  const AllocationAnswer& last_answer_;
+};
+
+}  // namespace dxva::gst

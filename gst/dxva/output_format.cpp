@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/dxva/output_format.hpp"
+
+#include <gst/video/video-hdr.h>
+
+namespace dxva::gst {
+
+namespace {
+
+GstVideoFormat planar_format(decode::Chroma chroma, uint32_t depth) {
+  using enum decode::Chroma;
+  const auto by_depth = [depth](GstVideoFormat eight, GstVideoFormat ten,
+                                GstVideoFormat twelve) {
+    if (depth == 8) return eight;
+    if (depth == 10) return ten;
+    if (depth == 12) return twelve;
+    return GST_VIDEO_FORMAT_UNKNOWN;
+  };
+  switch (chroma) {
+    case Gray:
+      return by_depth(GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_FORMAT_UNKNOWN,
+                      GST_VIDEO_FORMAT_UNKNOWN);
+    case Yuv420:
+      return by_depth(GST_VIDEO_FORMAT_I420, GST_VIDEO_FORMAT_I420_10LE,
+                      GST_VIDEO_FORMAT_I420_12LE);
+    case Yuv411:
+      return by_depth(GST_VIDEO_FORMAT_Y41B, GST_VIDEO_FORMAT_UNKNOWN,
+                      GST_VIDEO_FORMAT_UNKNOWN);
+    case Yuv422:
+      return by_depth(GST_VIDEO_FORMAT_Y42B, GST_VIDEO_FORMAT_I422_10LE,
+                      GST_VIDEO_FORMAT_I422_12LE);
+    case Yuv440:
+      return GST_VIDEO_FORMAT_UNKNOWN;
+    case Yuv444:
+      return by_depth(GST_VIDEO_FORMAT_Y444, GST_VIDEO_FORMAT_Y444_10LE,
+                      GST_VIDEO_FORMAT_Y444_12LE);
+    case Rgb:
+      return by_depth(GST_VIDEO_FORMAT_GBR, GST_VIDEO_FORMAT_GBR_10LE,
+                      GST_VIDEO_FORMAT_GBR_12LE);
+  }
+  return GST_VIDEO_FORMAT_UNKNOWN;
+}
+
+bool says(const GstCaps* caps, const char* field) {
+  return caps && gst_caps_get_size(caps) > 0 &&
+         gst_structure_has_field(gst_caps_get_structure(caps, 0), field);
+}
+
+void add_colour(GstVideoColorimetry& out, const decode::Colour& colour) {
+  // What the stream leaves open stays at GStreamer's default for the size.
+  constexpr uint8_t kUnspecified = 2;
+  if (colour.primaries != kUnspecified)
+    out.primaries = gst_video_color_primaries_from_iso(colour.primaries);
+  if (colour.transfer != kUnspecified)
+    out.transfer = gst_video_transfer_function_from_iso(colour.transfer);
+  if (colour.matrix != kUnspecified)
+    out.matrix = gst_video_color_matrix_from_iso(colour.matrix);
+  if (colour.range == decode::Colour::Range::Full) out.range = GST_VIDEO_COLOR_RANGE_0_255;
+  if (colour.range == decode::Colour::Range::Limited) out.range = GST_VIDEO_COLOR_RANGE_16_235;
+}
+
+GstVideoChromaSite chroma_site(decode::Colour::Site site) {
+  switch (site) {
+    using enum decode::Colour::Site;
+    case Left:
+      return GST_VIDEO_CHROMA_SITE_MPEG2;
+    case Centre:
+      return GST_VIDEO_CHROMA_SITE_JPEG;
+    case TopLeft:
+      return GST_VIDEO_CHROMA_SITE_COSITED;
+    case Unspecified:
+    case Other:
+      break;
+  }
+  return GST_VIDEO_CHROMA_SITE_UNKNOWN;
+}
+
+}  // namespace
+
+OutputFormat OutputFormat::of(const decode::DecodedFrame& frame) {
+  OutputFormat out{.hardware = frame.surface != nullptr,
+                   .width = frame.visible.width,
+                   .height = frame.visible.height,
+                   .interlaced = frame.interlaced,
+                   .aspect_num = frame.aspect_num,
+                   .aspect_den = frame.aspect_den,
+                   .colour = frame.colour,
+                   .mastering = frame.mastering,
+                   .light = frame.light};
+  if (out.hardware)
+    out.format = frame.bit_depth == 8 ? GST_VIDEO_FORMAT_NV12 : GST_VIDEO_FORMAT_P010_10LE;
+  else
+    out.format = planar_format(frame.chroma, frame.bit_depth);
+  return out;
+}
+
+GstVideoFormat semi_planar(GstVideoFormat format) {
+  if (format == GST_VIDEO_FORMAT_I420) return GST_VIDEO_FORMAT_NV12;
+  if (format == GST_VIDEO_FORMAT_I420_10LE) return GST_VIDEO_FORMAT_P010_10LE;
+  return GST_VIDEO_FORMAT_UNKNOWN;
+}
+
+void add_stream_facts(GstVideoInfo& info, const OutputFormat& output, const GstCaps* input) {
+  if (!says(input, "colorimetry")) add_colour(info.colorimetry, output.colour);
+  if (!says(input, "chroma-site") && GST_VIDEO_INFO_N_COMPONENTS(&info) > 1) {
+    const GstVideoChromaSite site = chroma_site(output.colour.site);
+    if (site != GST_VIDEO_CHROMA_SITE_UNKNOWN) info.chroma_site = site;
+  }
+  if (!says(input, "pixel-aspect-ratio") && output.aspect_num > 0) {
+    info.par_n = static_cast<gint>(output.aspect_num);
+    info.par_d = static_cast<gint>(output.aspect_den);
+  }
+}
+
+void add_hdr_facts(GstCaps* caps, const OutputFormat& output) {
+  if (output.mastering) {
+    GstVideoMasteringDisplayInfo info{};
+    const decode::MasteringDisplay& from = *output.mastering;
+    const std::array<uint16_t, 2>* points[] = {&from.red, &from.green, &from.blue};
+    for (int i = 0; i < 3; ++i) {
+      info.display_primaries[i].x = (*points[i])[0];
+      info.display_primaries[i].y = (*points[i])[1];
+    }
+    info.white_point.x = from.white[0];
+    info.white_point.y = from.white[1];
+    info.max_display_mastering_luminance = from.max_luminance;
+    info.min_display_mastering_luminance = from.min_luminance;
+    gst_video_mastering_display_info_add_to_caps(&info, caps);
+  }
+  if (output.light) {
+    GstVideoContentLightLevel info{};
+    info.max_content_light_level = output.light->max_content;
+    info.max_frame_average_light_level = output.light->max_frame_average;
+    gst_video_content_light_level_add_to_caps(&info, caps);
+  }
+}
+
+}  // namespace dxva::gst

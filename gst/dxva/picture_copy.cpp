@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/dxva/picture_copy.hpp"
+
+#include <cstring>
+
+#include "gst/dxva/output_format.hpp"
+#include "lib/video/frame_view.hpp"
+
+namespace dxva::gst {
+
+namespace {
+
+uint32_t component_of(const GstVideoFormatInfo* info, uint32_t plane) {
+  for (uint32_t c = 0; c < GST_VIDEO_FORMAT_INFO_N_COMPONENTS(info); ++c)
+    if (GST_VIDEO_FORMAT_INFO_PLANE(info, c) == plane) return c;
+  return 0;
+}
+
+// The part of one plane that `visible` covers. Odd sizes round chroma up, odd offsets down.
+video::PlaneView crop_plane(const PictureView& from, const GstVideoFormatInfo* info,
+                            uint32_t plane, const decode::Rect& visible) {
+  const uint32_t c = component_of(info, plane);
+  const auto step = static_cast<uint32_t>(GST_VIDEO_FORMAT_INFO_PSTRIDE(info, c));
+  const uint32_t x = visible.x >> GST_VIDEO_FORMAT_INFO_W_SUB(info, c);
+  const uint32_t y = visible.y >> GST_VIDEO_FORMAT_INFO_H_SUB(info, c);
+  const auto width = static_cast<uint32_t>(
+      GST_VIDEO_FORMAT_INFO_SCALE_WIDTH(info, c, static_cast<gint>(visible.width)));
+  const auto height = static_cast<uint32_t>(
+      GST_VIDEO_FORMAT_INFO_SCALE_HEIGHT(info, c, static_cast<gint>(visible.height)));
+  const PictureView::Plane& p = from.planes[plane];
+  return {.data = p.data + size_t{y} * p.pitch_bytes + size_t{x} * step,
+          .pitch_bytes = p.pitch_bytes,
+          .row_bytes = width * step,
+          .rows = height};
+}
+
+uint8_t* plane_data(GstVideoFrame& frame, uint32_t plane) {
+  return static_cast<uint8_t*>(GST_VIDEO_FRAME_PLANE_DATA(&frame, plane));
+}
+
+uint32_t plane_pitch(GstVideoFrame& frame, uint32_t plane) {
+  return static_cast<uint32_t>(GST_VIDEO_FRAME_PLANE_STRIDE(&frame, plane));
+}
+
+// P010 has its ten bits at the top of the word, planar formats at the bottom.
+void copy_shifted(const video::PlaneView& from, uint8_t* to, uint32_t pitch_bytes) {
+  for (uint32_t row = 0; row < from.rows; ++row) {
+    const auto* in =
+        reinterpret_cast<const uint16_t*>(from.data + size_t{row} * from.pitch_bytes);
+    auto* out = reinterpret_cast<uint16_t*>(to + size_t{row} * pitch_bytes);
+    for (uint32_t i = 0; i < from.row_bytes / 2; ++i)
+      out[i] = static_cast<uint16_t>(in[i] << 6);
+  }
+}
+
+template <typename Sample, int kShift>
+void interleave(const video::PlaneView& u, const video::PlaneView& v, uint8_t* to,
+                uint32_t pitch_bytes) {
+  for (uint32_t row = 0; row < u.rows; ++row) {
+    const auto* u_row = reinterpret_cast<const Sample*>(u.data + size_t{row} * u.pitch_bytes);
+    const auto* v_row = reinterpret_cast<const Sample*>(v.data + size_t{row} * v.pitch_bytes);
+    auto* out = reinterpret_cast<Sample*>(to + size_t{row} * pitch_bytes);
+    for (uint32_t i = 0; i < u.row_bytes / sizeof(Sample); ++i) {
+      out[2 * i] = static_cast<Sample>(u_row[i] << kShift);
+      out[2 * i + 1] = static_cast<Sample>(v_row[i] << kShift);
+    }
+  }
+}
+
+}  // namespace
+
+bool copy_picture(const PictureView& from, const decode::Rect& visible, GstVideoFrame& to) {
+  const GstVideoFormatInfo* info = gst_video_format_get_info(from.format);
+  const GstVideoFormat wanted = GST_VIDEO_FRAME_FORMAT(&to);
+  if (!info || from.plane_count != GST_VIDEO_FORMAT_INFO_N_PLANES(info)) return false;
+  if (static_cast<uint32_t>(GST_VIDEO_FRAME_WIDTH(&to)) != visible.width ||
+      static_cast<uint32_t>(GST_VIDEO_FRAME_HEIGHT(&to)) != visible.height)
+    return false;
+
+  if (wanted == from.format) {
+    for (uint32_t i = 0; i < from.plane_count; ++i)
+      video::copy_plane(crop_plane(from, info, i, visible), plane_data(to, i),
+                        plane_pitch(to, i));
+    return true;
+  }
+  if (wanted == GST_VIDEO_FORMAT_UNKNOWN || wanted != semi_planar(from.format)) return false;
+  const auto y = crop_plane(from, info, 0, visible);
+  const auto u = crop_plane(from, info, 1, visible);
+  const auto v = crop_plane(from, info, 2, visible);
+  if (wanted == GST_VIDEO_FORMAT_NV12) {
+    video::copy_plane(y, plane_data(to, 0), plane_pitch(to, 0));
+    interleave<uint8_t, 0>(u, v, plane_data(to, 1), plane_pitch(to, 1));
+  } else {
+    copy_shifted(y, plane_data(to, 0), plane_pitch(to, 0));
+    interleave<uint16_t, 6>(u, v, plane_data(to, 1), plane_pitch(to, 1));
+  }
+  return true;
+}
+
+}  // namespace dxva::gst

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <gst/video/video.h>
+
+#include "lib/decode/bitstream_decoder.hpp"
+
+namespace dxva::gst {
+
+// Planes of a decoded picture as the CPU sees them, in the plane order of `format`.
+struct PictureView {
+  GstVideoFormat format = GST_VIDEO_FORMAT_UNKNOWN;
+  struct Plane {
+    const uint8_t* data = nullptr;
+    uint32_t pitch_bytes = 0;
+  };
+  uint32_t plane_count = 0;
+  std::array<Plane, 4> planes{};
+};
+
+// Copies the rectangle `visible` into `to`, which has that size and either the view's format or
+// its semi_planar(). False for any other pair. The rectangle lies inside the picture.
+[[nodiscard]] bool copy_picture(const PictureView& from, const decode::Rect& visible,
+                                GstVideoFrame& to);
+
+}  // namespace dxva::gst

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <gst/gst.h>
+
+#include "gst/common/log_bridge.hpp"
+#include "gst/dxva/gstdxvadec.hpp"
+
+static gboolean plugin_init(GstPlugin* plugin) {
+  dxva::gst::install_log_bridge();
+  gst_plugin_add_dependency_simple(plugin, "GST_DXVA_DEVICE", "/dev/dri", "renderD",
+                                   GST_PLUGIN_DEPENDENCY_FLAG_FILE_NAME_IS_PREFIX);
+  return gst_dxva_dec_register(plugin);
+}
+
+#define PACKAGE "gst-dxva"
+GST_PLUGIN_DEFINE(GST_VERSION_MAJOR, GST_VERSION_MINOR, dxva, "VA-API decoding for GStreamer",
+                  plugin_init, DXVA_VERSION, "LGPL", "gst-dxva", "gst-dxva")

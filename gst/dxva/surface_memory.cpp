@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/dxva/surface_memory.hpp"
+
+#include <array>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "gst/dxva/gstdxvaallocator.hpp"
+#include "lib/base/checked.hpp"
+#include "lib/base/fourcc.hpp"
+#include "lib/va/cpu_mapper.hpp"
+
+namespace dxva::gst {
+
+namespace {
+
+GQuark memories_quark() {
+  static const GQuark quark = g_quark_from_static_string("dxva-surface-memories");
+  return quark;
+}
+
+struct StagedPlane {
+  uint32_t plane = 0;
+  uint64_t offset = 0;
+  uint32_t pitch_bytes = 0;
+};
+
+// Reads the planes that live in one buffer object back through VA, into the places that the
+// buffer's GstVideoMeta names. `surface` is alive: only lent memory can be mapped.
+bool read_back(const va::Surface& surface, const std::vector<StagedPlane>& planes,
+               std::span<uint8_t> to) {
+  auto mapped = va::map_for_read(surface.display(), surface.id(), surface.fourcc(),
+                                 surface.width(), surface.height());
+  if (!mapped) return false;
+  for (const StagedPlane& staged : planes) {
+    if (staged.plane >= mapped->view().plane_count) return false;
+    const video::PlaneView& from = mapped->view().planes[staged.plane];
+    const Checked end = Checked(staged.offset) +
+                        Checked(staged.pitch_bytes) * (from.rows > 0 ? from.rows - 1 : 0) +
+                        from.row_bytes;
+    if (staged.pitch_bytes < from.row_bytes || !end.fits_in(to.size())) return false;
+    video::copy_plane(from, to.data() + staged.offset, staged.pitch_bytes);
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<SurfaceMemories>> SurfaceMemories::of(
+    va::Surface& surface, const va::Surface::Export& exported, GstAllocator* allocator) {
+  if (surface.attachment && !exported.fresh)
+    return static_cast<Home*>(surface.attachment.get())->memories;
+
+  const dmabuf::ExternalFrame& frame = *exported.frame;
+  std::shared_ptr<SurfaceMemories> out(new SurfaceMemories);
+
+  // Drivers hand out the same buffer under several descriptors (dups); one memory is enough.
+  struct Part {
+    uint32_t object = 0;
+    gsize begin = 0;
+    std::vector<StagedPlane> planes;
+  };
+  std::vector<Part> parts;
+  gsize total = 0;
+  const auto part_of = [&](uint32_t object) -> Part& {
+    for (Part& part : parts)
+      if (frame.objects[part.object].identity == frame.objects[object].identity) return part;
+    parts.push_back({.object = object, .begin = total});
+    total += frame.objects[object].size_bytes;
+    return parts.back();
+  };
+  for (uint32_t i = 0; i < frame.plane_count; ++i) {
+    const auto& plane = frame.planes[i];
+    Part& part = part_of(plane.object);
+    part.planes.push_back({.plane = i,
+                           .offset = plane.offset,
+                           .pitch_bytes = static_cast<uint32_t>(plane.pitch_bytes)});
+    out->planes_.push_back(
+        {.offset = part.begin + plane.offset, .stride = static_cast<gint>(plane.pitch_bytes)});
+  }
+
+  for (const Part& part : parts) {
+    const auto& object = frame.objects[part.object];
+    UniqueFd fd = object.fd.duplicate();
+    if (!fd.valid()) return errno_error("dup");
+    auto memory =
+        wrap_dmabuf(allocator, std::move(fd), object.size_bytes,
+                    {.linear = object.modifier == kModifierLinear,
+                     .writable = false,
+                     .read_back = [&surface, planes = part.planes](std::span<uint8_t> to) {
+                       return read_back(surface, planes, to);
+                     }});
+    if (!memory) return Error{.code = ErrorCode::Failed, .call = "gst_fd_allocator_alloc"};
+    GstMiniObject* object_base = GST_MINI_OBJECT_CAST(memory.get());
+    // The memory keeps its keeper alive, and so the other way round, until retire().
+    gst_mini_object_set_qdata(
+        object_base, memories_quark(), new std::shared_ptr<SurfaceMemories>(out),
+        [](gpointer held) { delete static_cast<std::shared_ptr<SurfaceMemories>*>(held); });
+    object_base->dispose = on_last_unref;
+    out->entries_.push_back({.memory = memory.release()});
+  }
+  surface.attachment = std::make_shared<Home>(out);
+  return out;
+}
+
+SurfaceMemories::~SurfaceMemories() = default;
+
+bool SurfaceMemories::lend(GstBuffer* buffer, va::SurfaceLease lease) {
+  const std::lock_guard guard(lock_);
+  if (out_ > 0) return false;
+  lease->pool().downstream.fetch_add(1);
+  lease_ = std::move(lease);
+  for (Entry& entry : entries_) {
+    entry.home = false;
+    gst_buffer_append_memory(buffer, entry.memory);
+  }
+  out_ = static_cast<uint32_t>(entries_.size());
+  return true;
+}
+
+gboolean SurfaceMemories::on_last_unref(GstMiniObject* memory) {
+  // A copy: the memory, and with it the qdata, may be gone before the call returns.
+  const auto keeper = *static_cast<std::shared_ptr<SurfaceMemories>*>(
+      gst_mini_object_get_qdata(memory, memories_quark()));
+  return keeper->come_home(memory);
+}
+
+gboolean SurfaceMemories::come_home(GstMiniObject* memory) {
+  va::SurfaceLease ended;
+  bool kept = false;
+  {
+    const std::lock_guard guard(lock_);
+    kept = !retired_;
+    // Before the lease ends: then another thread may lend this very memory at once.
+    if (kept) gst_mini_object_ref(memory);
+    for (Entry& entry : entries_)
+      if (GST_MINI_OBJECT_CAST(entry.memory) == memory) entry.home = kept;
+    if (--out_ == 0) {
+      ended = std::move(lease_);
+      lease_.reset();
+      ended->pool().downstream.fetch_sub(1);
+    }
+  }
+  // Ending it can destroy the pool, the surface, and us.
+  ended.reset();
+  return kept ? FALSE : TRUE;
+}
+
+// The surface goes, or is in other memory now. Memories at home are freed; those downstream are
+// freed by their last reference.
+void SurfaceMemories::retire() {
+  std::vector<GstMemory*> home;
+  {
+    const std::lock_guard guard(lock_);
+    retired_ = true;
+    for (Entry& entry : entries_)
+      if (std::exchange(entry.home, false)) home.push_back(entry.memory);
+  }
+  for (GstMemory* memory : home) {
+    GST_MINI_OBJECT_CAST(memory)->dispose = nullptr;
+    gst_memory_unref(memory);
+  }
+}
+
+}  // namespace dxva::gst

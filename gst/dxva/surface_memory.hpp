@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <gst/gst.h>
+#include <gst/video/video.h>
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "gst/common/gst_ptr.hpp"
+#include "lib/dmabuf/external_frame.hpp"
+#include "lib/va/surface_pool.hpp"
+
+namespace dxva::gst {
+
+// The GstMemories of one exported surface, one per buffer object, made once and lent again and
+// again: caches downstream are keyed by them. The surface's life is tied to the memory and not
+// to the GstBuffer, because buffers get copied and memories shared.
+// A lent memory that loses its last reference comes home through its dispose hook; when all are
+// home, the lease on the surface ends. Thread-safe.
+class SurfaceMemories : public std::enable_shared_from_this<SurfaceMemories> {
+ public:
+  // The surface's memories, made anew when it was exported from other memory than last time.
+  [[nodiscard]] static Result<std::shared_ptr<SurfaceMemories>> of(
+      va::Surface& surface, const va::Surface::Export& exported, GstAllocator* allocator);
+  ~SurfaceMemories();
+
+  // Puts all memories into `buffer`, which keeps the lease. False when they are out already: a
+  // stream may show a picture twice (VP9 show-existing).
+  [[nodiscard]] bool lend(GstBuffer* buffer, va::SurfaceLease lease);
+
+  struct PlanePlace {
+    gsize offset = 0;  // in the buffer, all memories in a row
+    gint stride = 0;   // bytes
+  };
+  [[nodiscard]] const std::vector<PlanePlace>& planes() const { return planes_; }
+
+ private:
+  SurfaceMemories() = default;
+  static gboolean on_last_unref(GstMiniObject* memory);
+  gboolean come_home(GstMiniObject* memory);
+  void retire();
+
+  std::vector<PlanePlace> planes_;
+
+  std::mutex lock_;
+  struct Entry {
+    GstMemory* memory = nullptr;
+    bool home = true;  // its one reference is ours; else the buffer's
+  };
+  std::vector<Entry> entries_;
+  uint32_t out_ = 0;
+  bool retired_ = false;
+  va::SurfaceLease lease_;  // while any is out
+
+  // What hangs on the surface: takes the memories along when the surface goes.
+  struct Home {
+    std::shared_ptr<SurfaceMemories> memories;
+    explicit Home(std::shared_ptr<SurfaceMemories> m) : memories(std::move(m)) {}
+    ~Home() { memories->retire(); }
+  };
+};
+
+}  // namespace dxva::gst
