@@ -17,6 +17,13 @@ uint64_t round_up(uint64_t value, uint64_t align) {
   return (value + align - 1) / align * align;
 }
 
+// Where the next plane starts for LayoutKind::Gap: on a later page, and never a whole number of
+// rows away, which importers that see all planes as one tall picture would need.
+uint64_t after_gap(uint64_t end, uint64_t pitch, uint32_t sample_bytes) {
+  const uint64_t start = round_up(end, kPage) + kPage;
+  return start % pitch ? start : start + round_up(pitch / 2, sample_bytes);
+}
+
 }  // namespace
 
 std::optional<LayoutKind> layout_kind(std::string_view name) {
@@ -52,8 +59,7 @@ Result<SurfaceLayout> plan_layout(const Format& format, uint32_t width, uint32_t
       layout.object_bytes[layout.object_count++] = round_up(end, kPage);
       end = 0;
     }
-    // An extra page, or a chroma plane that happens to follow at once would be no gap.
-    if (plane > 0 && kind == LayoutKind::Gap) end = round_up(end, kPage) + kPage;
+    if (plane > 0 && kind == LayoutKind::Gap) end = after_gap(end, pitch, format.sample_bytes);
     uint64_t rows = format.rows(plane, height);
     if (kind == LayoutKind::Padded) rows = round_up(rows, kPaddedRows);
     out = {.object = layout.object_count,

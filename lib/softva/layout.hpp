@@ -18,7 +18,7 @@ inline constexpr uint32_t kMaxObjects = 4;  // what a PRIME 2 descriptor holds
 enum class LayoutKind : uint8_t {
   Tight,       // one object, chroma right after the luma rows
   Padded,      // longer rows and more of them than the picture has
-  Gap,         // chroma at the next page, so that its offset is no multiple of the pitch
+  Gap,         // chroma on a later page, at no multiple of the pitch
   TwoObjects,  // every plane in memory of its own
   DupFds,      // tight, but exported as one object per plane with two descriptors of one buffer
 };
