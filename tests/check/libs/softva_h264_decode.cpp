@@ -6,6 +6,7 @@
 
 #include <random>
 
+#include "lib/softva/h264_decoder.hpp"
 #include "tests/check/support/h264_pictures.hpp"
 // Last: check's macros have names that the standard library uses too.
 #include "tests/check/support/check.hpp"
@@ -64,6 +65,38 @@ GST_START_TEST(a_picture_comes_out_as_it_was_coded) {
   }
   fail_unless_equals_int(pixels->planes[1][0], 128);
   fail_unless_equals_int(pixels->planes[2][15 * pixels->pitches[2] + 23], 128);
+}
+GST_END_TEST;
+
+GST_START_TEST(ten_bits_come_out_in_sixteen) {
+  auto decoder = H264Decoder::create(10);
+  fail_unless(bool(decoder));
+  PictureParameters picture = plain_picture(1, 1);
+  picture.bit_depth_luma_minus8 = picture.bit_depth_chroma_minus8 = 2;
+  const auto pixels = (*decoder)->decode(pcm_picture(picture, 1, {}, 1001));
+  fail_unless(bool(pixels));
+  fail_unless_equals_int(pixels->bit_depth, 10);
+  uint16_t sample;
+  std::memcpy(&sample, pixels->planes[0] + 15 * pixels->pitches[0] + 30, sizeof sample);
+  fail_unless_equals_int(sample, 1001);
+  // The profiles of 8-bit surfaces refuse them.
+  fail_if(bool(create_decoder()->decode(pcm_picture(picture, 1, {}, 1001))));
+}
+GST_END_TEST;
+
+GST_START_TEST(a_picture_without_colour_has_none) {
+  const auto decoder = create_decoder();
+  PictureParameters picture = plain_picture(1, 1);
+  picture.seq_fields.bits.chroma_format_idc = 0;
+  const auto pixels = decoder->decode(pcm_picture(picture, 1, {}, 33));
+  fail_unless(bool(pixels));
+  fail_unless_equals_int(luma_at(*pixels, 15, 15), 33);
+  // Versions of libavcodec differ in whether there are planes to say so.
+  for (int plane = 1; plane < 3 && pixels->layout != Pixels::Layout::Gray; ++plane) {
+    fail_unless(pixels->layout == Pixels::Layout::Yuv420);
+    for (uint32_t y = 0; y < 8; ++y)
+      fail_unless_equals_int(pixels->planes[plane][y * pixels->pitches[plane] + 7], 128);
+  }
 }
 GST_END_TEST;
 
@@ -240,6 +273,8 @@ static Suite* softva_h264_decode_suite() {
   suite_add_tcase(suite, chain);
   tcase_add_test(chain, the_profiles_are_those_that_open);
   tcase_add_test(chain, a_picture_comes_out_as_it_was_coded);
+  tcase_add_test(chain, ten_bits_come_out_in_sixteen);
+  tcase_add_test(chain, a_picture_without_colour_has_none);
   tcase_add_test(chain, pixels_outlive_later_pictures_and_the_decoder);
   tcase_add_test(chain, pictures_come_in_coded_order_with_their_references);
   tcase_add_test(chain, the_second_field_lands_in_the_first_ones_frame);

@@ -144,9 +144,11 @@ inline softva::Picture begin_picture(const PictureParameters& picture, VASurface
 
 // Every macroblock is I_PCM of one luma value, with 128 for both chroma samples.
 inline softva::Picture pcm_picture(const PictureParameters& picture, VASurfaceID target,
-                                   const SliceSyntax& syntax, uint8_t luma) {
+                                   const SliceSyntax& syntax, uint16_t luma) {
   softva::BitWriter out = slice_header(picture, {}, syntax);
   const size_t header_bits = out.position();
+  const unsigned bits = picture.bit_depth_luma_minus8 + 8U;
+  const int chroma_samples = picture.seq_fields.bits.chroma_format_idc == 0 ? 0 : 128;
   const unsigned fields = picture.pic_fields.bits.field_pic_flag ? 2 : 1;
   const unsigned mbs = (picture.picture_width_in_mbs_minus1 + 1U) *
                        (picture.picture_height_in_mbs_minus1 + 1U) / fields;
@@ -154,8 +156,8 @@ inline softva::Picture pcm_picture(const PictureParameters& picture, VASurfaceID
     if (syntax.type != 2) out.ue(0);     // mb_skip_run
     out.ue(syntax.type == 2 ? 25 : 30);  // mb_type I_PCM
     out.align(false);
-    for (int sample = 0; sample < 256; ++sample) out.put(luma, 8);
-    for (int sample = 0; sample < 128; ++sample) out.put(128, 8);
+    for (int sample = 0; sample < 256; ++sample) out.put(luma, bits);
+    for (int sample = 0; sample < chroma_samples; ++sample) out.put(128, bits);
   }
   out.trailing();
   softva::Picture rendered = begin_picture(picture, target);
