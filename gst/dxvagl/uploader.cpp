@@ -112,7 +112,7 @@ bool Uploader::set_formats(GstCaps* in, GstCaps* out) {
   // What GL can hold of them is asked when there is a context.
   in_specs_.reset();
   out_specs_.reset();
-  told_ = Reason::None;
+  told_.clear();
   if (const auto session = this->session()) {
     session->cache()->clear();
     session->pool().clear();
@@ -139,7 +139,6 @@ Uploader::Imported Uploader::import_descriptors(GstBuffer* input, gl::ImportRequ
   // counts.
   if (auto measured = gl::measure_objects(request.fds, request.image); !measured) {
     out.reason = measured.error().reason;
-    out.news = true;
     return out;
   }
   out.identity = request.image.objects[0].identity;
@@ -166,7 +165,6 @@ Uploader::Imported Uploader::import_descriptors(GstBuffer* input, gl::ImportRequ
   }
   DXVA_INFO(Gl, "copied instead of imported: %s", imported->error().describe().c_str());
   out.reason = imported->error().reason;
-  out.news = true;
   active_->cache()->store_refusal(key, out.reason);
   return out;
 }
@@ -175,14 +173,20 @@ Uploader::Imported Uploader::import(GstBuffer* input, const InputPicture& pictur
                                     ImportMode mode) {
   if (mode == ImportMode::Copy) return {.textures = {}, .reason = Reason::ImportCopyForced};
   Result<gl::ImportRequest> request = as_descriptors(input, picture);
-  if (!request) {
-    const Reason reason = request.error().reason;
-    return {.textures = {}, .reason = reason, .news = reason != Reason::SystemMemory};
-  }
+  if (!request) return {.textures = {}, .reason = request.error().reason};
   if (mode == ImportMode::MemoryObject)
     return {.textures = {}, .reason = Reason::MemoryObjectUnsupported};
   if (!active_->importer()) return {.textures = {}, .reason = active_->import_refusal()};
   return import_descriptors(input, std::move(*request));
+}
+
+bool Uploader::is_news(const Imported& refused) {
+  if (refused.reason == Reason::SystemMemory) return false;  // its producer chose that
+  // A producer with a new buffer for each frame must not make this grow.
+  if (told_.size() >= 256) told_.clear();
+  return told_
+      .emplace(is_general(refused.reason) ? BufferIdentity{} : refused.identity, refused.reason)
+      .second;
 }
 
 GstPtr<GstBuffer> Uploader::wrap_pooled(const GstVideoInfo& info, const gl::TextureSpecs& specs,
@@ -282,10 +286,8 @@ Result<Uploader::Picture> Uploader::process(GstBuffer* input, ImportMode mode) {
     imported.reason = Reason::GlError;
   }
   out.reason = imported.reason;
-  if (is_general(out.reason) ? out.reason != told_ : imported.news) {
+  if (is_news(imported))
     out.news = Picture::Refusal{.identity = imported.identity, .reason = out.reason};
-    if (is_general(out.reason)) told_ = out.reason;
-  }
 
   Result<GstPtr<GstBuffer>> copied = send_copied(input, *picture);
   if (!copied) return copied.error();

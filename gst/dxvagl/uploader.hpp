@@ -6,8 +6,8 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <string>
-#include <variant>
+#include <set>
+#include <utility>
 
 #include "gst/common/gst_ptr.hpp"
 #include "gst/dxvagl/caps.hpp"
@@ -52,11 +52,12 @@ class Uploader {
     std::shared_ptr<gl::TextureSet> textures;
     Reason reason = Reason::None;  // set: no textures
     BufferIdentity identity;
-    bool news = false;
   };
   [[nodiscard]] Imported import(GstBuffer* input, const InputPicture& picture, ImportMode mode);
   [[nodiscard]] Imported import_descriptors(GstBuffer* input, gl::ImportRequest request);
   void forget_with(GstBuffer* input);
+
+  [[nodiscard]] bool is_news(const Imported& refused);
 
   [[nodiscard]] Result<GstPtr<GstBuffer>> send_imported(
       GstBuffer* input, std::shared_ptr<gl::TextureSet> textures);
@@ -78,7 +79,8 @@ class Uploader {
   std::optional<gl::TextureSpecs> in_specs_;
   std::optional<gl::TextureSpecs> out_specs_;
   video::YuvToRgb matrix_{};
-  Reason told_ = Reason::None;  // refusal of all frames that the producer knows of
+  // Refusals that the producer knows of; those of all frames without a buffer's name.
+  std::set<std::pair<BufferIdentity, Reason>> told_;
 };
 
 }  // namespace dxva::gst

@@ -196,6 +196,12 @@ GstVideoInfo UploadHarness::output_info() const {
   return info;
 }
 
+gst::GstPtr<GstGLContext> get_gl_context(const UploadHarness& harness) {
+  GstGLContext* context = nullptr;
+  g_object_get(harness.element(), "context", &context, nullptr);
+  return gst::GstPtr<GstGLContext>::adopt(context);
+}
+
 Comparison compare(GstBuffer* output, const FrameLayout& layout, uint32_t seed) {
   Comparison out;
   GstVideoInfo info = layout.info();

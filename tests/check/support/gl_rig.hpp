@@ -104,6 +104,9 @@ class UploadHarness {
   GstHarness* harness_;
 };
 
+// The context that the element works in.
+[[nodiscard]] gst::GstPtr<GstGLContext> get_gl_context(const UploadHarness& harness);
+
 // Rows of the picture in the texture that differ from the pattern, and a sentence about the
 // first.
 struct Comparison {

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "tests/check/support/gl_counters.hpp"
+
+#include <EGL/egl.h>
+#include <EGL/eglext.h>
+#include <GL/gl.h>
+#include <GL/glext.h>
+#include <dlfcn.h>
+#include <gst/gl/gl.h>
+
+#include <atomic>
+#include <cstring>
+#include <string_view>
+
+namespace {
+
+std::atomic<uint64_t> images, textures, storages, framebuffers, programs;
+std::atomic<EGLint> image_error{0};
+
+PFNEGLCREATEIMAGEKHRPROC real_create_image;
+decltype(&::eglGetError) real_get_error;
+decltype(&::glGenTextures) real_gen_textures;
+decltype(&::glTexImage2D) real_tex_image;
+PFNGLGENFRAMEBUFFERSPROC real_gen_framebuffers;
+PFNGLCREATEPROGRAMPROC real_create_program;
+
+EGLImageKHR create_image(EGLDisplay display, EGLContext context, EGLenum target,
+                         EGLClientBuffer buffer, const EGLint* attributes) {
+  if (image_error != 0) return EGL_NO_IMAGE_KHR;
+  ++images;
+  return real_create_image(display, context, target, buffer, attributes);
+}
+EGLint get_error() {
+  const EGLint real = real_get_error();
+  return image_error != 0 ? image_error.load() : real;
+}
+void gen_textures(GLsizei count, GLuint* names) {
+  textures += static_cast<uint64_t>(count);
+  real_gen_textures(count, names);
+}
+void tex_image(GLenum target, GLint level, GLint internal, GLsizei width, GLsizei height,
+               GLint border, GLenum format, GLenum type, const void* pixels) {
+  ++storages;
+  real_tex_image(target, level, internal, width, height, border, format, type, pixels);
+}
+void gen_framebuffers(GLsizei count, GLuint* names) {
+  framebuffers += static_cast<uint64_t>(count);
+  real_gen_framebuffers(count, names);
+}
+GLuint create_program() {
+  ++programs;
+  return real_create_program();
+}
+
+template <typename Function>
+void* counted(void* found, Function& real, Function ours) {
+  real = reinterpret_cast<Function>(found);
+  return found ? reinterpret_cast<void*>(ours) : nullptr;
+}
+
+void* between(const char* name, void* found) {
+  const std::string_view asked = name;
+  if (asked == "eglCreateImageKHR") return counted(found, real_create_image, &create_image);
+  if (asked == "eglGetError") return counted(found, real_get_error, &get_error);
+  if (asked == "glGenTextures") return counted(found, real_gen_textures, &gen_textures);
+  if (asked == "glTexImage2D") return counted(found, real_tex_image, &tex_image);
+  if (asked == "glGenFramebuffers")
+    return counted(found, real_gen_framebuffers, &gen_framebuffers);
+  if (asked == "glCreateProgram") return counted(found, real_create_program, &create_program);
+  return found;
+}
+
+}  // namespace
+
+// The program's own definitions win over the libraries'.
+extern "C" {
+__eglMustCastToProperFunctionPointerType eglGetProcAddress(const char* name) {
+  static const auto real =
+      reinterpret_cast<decltype(&eglGetProcAddress)>(dlsym(RTLD_NEXT, "eglGetProcAddress"));
+  return reinterpret_cast<__eglMustCastToProperFunctionPointerType>(
+      between(name, reinterpret_cast<void*>(real(name))));
+}
+gpointer gst_gl_context_get_proc_address(GstGLContext* context, const gchar* name) {
+  static const auto real = reinterpret_cast<decltype(&gst_gl_context_get_proc_address)>(
+      dlsym(RTLD_NEXT, "gst_gl_context_get_proc_address"));
+  return between(name, real(context, name));
+}
+}
+
+namespace dxva::test {
+
+GlCounters gl_counters() {
+  return {.images = images,
+          .textures = textures,
+          .storages = storages,
+          .framebuffers = framebuffers,
+          .programs = programs};
+}
+
+void fail_image_creation(int egl_error) {
+  image_error = egl_error;
+}
+
+}  // namespace dxva::test

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <cstdint>
+
+namespace dxva::test {
+
+// Objects that the element made through the functions it asked for. Linking gl_counters.cpp
+// into a test program puts it between the element and the two functions that find functions.
+struct GlCounters {
+  uint64_t images = 0;        // eglCreateImageKHR
+  uint64_t textures = 0;      // names from glGenTextures
+  uint64_t storages = 0;      // glTexImage2D
+  uint64_t framebuffers = 0;  // names from glGenFramebuffers
+  uint64_t programs = 0;
+
+  friend bool operator==(const GlCounters&, const GlCounters&) = default;
+};
+[[nodiscard]] GlCounters gl_counters();
+// The next calls of eglCreateImageKHR fail with this EGL error; 0: they do not.
+void fail_image_creation(int egl_error);
+
+}  // namespace dxva::test
