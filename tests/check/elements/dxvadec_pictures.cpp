@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// dxvadec gives the pictures that libavcodec's software decoders give, from every kind of
+// stream, with caps and flags that say what they are.
+#include <map>
+
+#include "tests/check/support/check.hpp"
+#include "tests/check/support/decode_rig.hpp"
+
+using namespace dxva::test;
+
+namespace {
+
+std::vector<Picture> reference(const std::string& from, const char* decoder = "avdec_h264") {
+  Decoded out = decode(from, decoder);
+  fail_unless(out.error.empty(), "%s", out.error.c_str());
+  return std::move(out.pictures);
+}
+
+Decoded decode_well(const std::string& from, const std::string& decoder,
+                    const Options& options = {}) {
+  Decoded out = decode(from, decoder, options);
+  fail_unless(out.error.empty(), "%s", out.error.c_str());
+  return out;
+}
+
+void expect_on_device(const Decoded& out) {
+  fail_unless_equals_uint64(out.step("software"), 0);
+  fail_unless_equals_uint64(out.stat("frames"), out.pictures.size());
+  fail_unless_equals_uint64(out.stat("errors"), 0);
+}
+
+bool contains(const std::string& text, const char* part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+GST_START_TEST(pictures_in_system_memory_are_exact) {
+  const std::string from = source(h264_mp4());
+  const Decoded out = decode_well(from, "dxvadec");
+  expect_same(out.pictures, reference(from));
+  expect_on_device(out);
+  fail_unless_equals_uint64(out.step("cpu-copy"), 60);
+  fail_unless_equals_uint64(out.reason("downstream-no-dmabuf"), 60);
+  fail_unless_equals_string(gst_structure_get_string(out.stats.get(), "codec"), "h264");
+  fail_unless_equals_string(gst_structure_get_string(out.stats.get(), "profile"), "High");
+}
+GST_END_TEST
+
+GST_START_TEST(pictures_in_dma_bufs_are_exact_and_none_is_copied) {
+  const std::string from = source(h264_mp4());
+  const Decoded out = decode_well(from, "dxvadec", {.sink_caps = kDmabufNv12});
+  expect_same(out.pictures, reference(from));
+  expect_on_device(out);
+  fail_unless_equals_uint64(out.step("exported"), 60);
+  for (const Picture& picture : out.pictures) fail_unless(picture.dmabuf);
+}
+GST_END_TEST
+
+GST_START_TEST(a_byte_stream_is_exact) {
+  const std::string from = source(h264_byte_stream());
+  const Decoded out = decode_well(from, "dxvadec");
+  expect_same(out.pictures, reference(from));
+  expect_on_device(out);
+}
+GST_END_TEST
+
+// P_Skip, CAVLC, one reference: what a camera sends.
+GST_START_TEST(constrained_baseline_is_exact) {
+  const std::string from = source(
+      clip("baseline.mp4", "-c:v libx264 -profile:v baseline -x264-params ref=1 -threads 1"));
+  const Decoded out = decode_well(from, "dxvadec");
+  expect_same(out.pictures, reference(from));
+  expect_on_device(out);
+}
+GST_END_TEST
+
+GST_START_TEST(low_latency_is_exact_where_the_stream_tells_its_depth) {
+  const std::string from = source(h264_mp4());
+  const Decoded out = decode_well(from, "dxvadec low-latency=true");
+  expect_same(out.pictures, reference(from));
+}
+GST_END_TEST
+
+// Against ffmpeg itself: avdec_h264 shows another rectangle (1.22 ignores a left or top crop).
+GST_START_TEST(cropped_streams_show_the_visible_part) {
+  const std::string file =
+      clip("crop.mp4",
+           "-c:v libx264 -threads 1 -bsf:v "
+           "h264_metadata=crop_left=32:crop_right=6:crop_top=10:crop_bottom=4");
+  const int width = 352 - 38;
+  const int height = 288 - 14;  // of whole macroblocks
+  const auto wanted = hashes_of_ffmpeg(file, width, height);
+  fail_unless_equals_int(wanted.size(), 60);
+  for (const char* caps : {"", kDmabufNv12}) {
+    const Decoded out = decode_well(source(file), "dxvadec", {.sink_caps = caps});
+    expect_same(out.pictures, wanted);
+    expect_on_device(out);
+    fail_unless_equals_int(out.pictures[0].width, width);
+    fail_unless_equals_int(out.pictures[0].height, height);
+    fail_unless_equals_uint64(out.step("exported"), *caps ? 60 : 0);
+  }
+}
+GST_END_TEST
+
+GST_START_TEST(odd_sizes_are_exact) {
+  // H.264 4:2:0 cannot say odd sizes, so this is the smallest that is no whole macroblock.
+  const std::string from = source(clip("small.mp4", "-c:v libx264 -threads 1", "34x18", 20));
+  for (const char* caps : {"", kDmabufNv12}) {
+    const Decoded out = decode_well(from, "dxvadec", {.sink_caps = caps});
+    expect_same(out.pictures, reference(from));
+    expect_on_device(out);
+  }
+}
+GST_END_TEST
+
+GST_START_TEST(interlaced_pictures_carry_their_fields_order) {
+  const std::string from = source(clip(
+      "fields.mp4", "-vf setfield=tff -c:v libx264 -threads 1 -flags +ildct+ilme", "352x288"));
+  const Decoded out = decode_well(from, "dxvadec");
+  expect_same(out.pictures, reference(from));
+  expect_on_device(out);
+  fail_unless(contains(out.caps[0], "interlace-mode=(string)mixed"), "%s", out.caps[0].c_str());
+  for (const Picture& picture : out.pictures) {
+    fail_unless(picture.flags & GST_VIDEO_BUFFER_FLAG_INTERLACED);
+    fail_unless(picture.flags & GST_VIDEO_BUFFER_FLAG_TFF);
+  }
+}
+GST_END_TEST
+
+GST_START_TEST(colours_and_shape_reach_the_caps) {
+  const std::string from = source(
+      clip("colours.h264",
+           "-c:v libx264 -threads 1 -bsf:v "
+           "h264_metadata=colour_primaries=9:transfer_characteristics=16:matrix_coefficients=9:"
+           "video_full_range_flag=0:sample_aspect_ratio=4/3,filter_units=remove_types=6",
+           "352x286", 10));
+  const Decoded out = decode_well(from, "dxvadec");
+  fail_unless(contains(out.caps[0], "colorimetry=(string)bt2100-pq"), "%s",
+              out.caps[0].c_str());
+  fail_unless(contains(out.caps[0], "pixel-aspect-ratio=(fraction)4/3"), "%s",
+              out.caps[0].c_str());
+}
+GST_END_TEST
+
+GST_START_TEST(hdr_metadata_reaches_the_caps) {
+  const std::string from = source(
+      clip(
+          "hdr.mkv",
+          "-c:v libx265 -pix_fmt yuv420p10le -x265-params log-level=error:pools=1:"
+          "colorprim=9:transfer=16:colormatrix=9:max-cll=1000,400:"
+          "master-display=G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,1)",
+          "352x286", 10),
+      "h265parse");
+  const Decoded out = decode_well(from, "dxvadec");
+  expect_same(out.pictures, reference(from, "avdec_h265"));
+  fail_unless(contains(out.caps[0], "content-light-level=(string)1000:400"), "%s",
+              out.caps[0].c_str());
+  fail_unless(contains(out.caps[0], "mastering-display-info=(string)34000:16000:"), "%s",
+              out.caps[0].c_str());
+}
+GST_END_TEST
+
+GST_START_TEST(a_byte_stream_may_change_its_size) {
+  const std::string one = h264_byte_stream();
+  const std::string two = clip(
+      "larger.h264", "-c:v libx264 -g 20 -bf 3 -threads 1 -bsf:v filter_units=remove_types=6",
+      "480x270", 30);
+  const std::string both = make_folder("joined") + "/sizes.h264";
+  std::string bytes;
+  for (const std::string& file : {one, two, one}) {
+    char* data = nullptr;
+    gsize size = 0;
+    fail_unless(g_file_get_contents(file.c_str(), &data, &size, nullptr));
+    bytes.append(data, size);
+    g_free(data);
+  }
+  fail_unless(g_file_set_contents(both.c_str(), bytes.data(), static_cast<gssize>(bytes.size()),
+                                  nullptr));
+  const std::string from = source(both);
+  for (const char* caps : {"", kDmabufNv12}) {
+    const Decoded out = decode_well(from, "dxvadec", {.sink_caps = caps});
+    expect_same(out.pictures, reference(from));
+    expect_on_device(out);
+    fail_unless_equals_int(out.caps.size(), 3);
+  }
+}
+GST_END_TEST
+
+GST_START_TEST(caps_may_change_the_size) {
+  const std::string larger =
+      clip("larger.mp4", "-c:v libx264 -g 20 -bf 3 -threads 1", "480x270", 30);
+  const std::string avc = " ! h264parse ! video/x-h264,stream-format=avc ! c. ";
+  const std::string from = "concat name=c adjust-base=true filesrc location=" + h264_mp4() +
+                           " ! qtdemux" + avc + "filesrc location=" + larger + " ! qtdemux" +
+                           avc + " c.";
+  const Decoded out = decode_well(from, "dxvadec");
+  expect_same(out.pictures, reference(from));
+  expect_on_device(out);
+  fail_unless_equals_int(out.pictures.size(), 90);
+}
+GST_END_TEST
+
+// The device knows H.264 only, or more; either way the pictures are right.
+GST_START_TEST(every_codec_is_exact) {
+  const struct {
+    const char* file;
+    const char* encoder;
+    const char* parser;
+    const char* reference;
+  } codecs[] = {
+      {"h265.mkv", "-c:v libx265 -x265-params log-level=error:pools=1", "h265parse",
+       "avdec_h265"},
+      {"vp8.mkv",
+       "-c:v libvpx -deadline realtime -cpu-used 8 -auto-alt-ref 1 -lag-in-frames 10",
+       "identity", "avdec_vp8"},
+      {"vp9.mkv", "-c:v libvpx-vp9 -deadline realtime -cpu-used 8", "vp9parse", "avdec_vp9"},
+      {"mpeg2.mkv", "-c:v mpeg2video -bf 2", "mpegvideoparse", "avdec_mpeg2video"},
+      {"jpeg.mkv", "-c:v mjpeg -pix_fmt yuvj420p", "jpegparse", "avdec_mjpeg"},
+  };
+  for (const auto& codec : codecs) {
+    std::printf("# %s\n", codec.file);
+    const std::string from =
+        source(clip(codec.file, codec.encoder, "352x286", 30), codec.parser);
+    const Decoded out = decode_well(from, "dxvadec");
+    fail_unless_equals_uint64(out.stat("frames"), out.pictures.size());
+    // MPEG-2 and JPEG are not exact by their standards, but both sides are libavcodec here.
+    expect_same(out.pictures, reference(from, codec.reference));
+  }
+}
+GST_END_TEST
+
+GST_START_TEST(av1_is_exact) {
+  if (auto* factory = gst_element_factory_find("av1dec"))
+    gst_object_unref(factory);
+  else
+    DXVA_SKIP("av1dec is not installed");
+  const std::string from =
+      source(clip("av1.mkv", "-c:v libaom-av1 -cpu-used 8 -usage realtime", "352x286", 20),
+             "av1parse");
+  const Decoded out = decode_well(from, "dxvadec");
+  expect_same(out.pictures, reference(from, "av1dec"));
+}
+GST_END_TEST
+
+GST_START_TEST(formats_that_no_surface_has_come_out_as_they_are) {
+  const std::string from =
+      source(clip("444.mp4", "-pix_fmt yuv444p -c:v libx264 -threads 1", "352x286", 10));
+  const Decoded out = decode_well(from, "dxvadec");
+  expect_same(out.pictures, reference(from));
+  fail_unless(contains(out.caps[0], "format=(string)Y444"));
+  fail_unless_equals_uint64(out.step("software"), 10);
+  fail_unless_equals_uint64(out.reason("profile-unsupported"), 10);
+}
+GST_END_TEST
+
+// --- seeking
+
+// After a seek the pictures are those that have the same time in a plain run.
+GST_START_TEST(pictures_after_a_seek_are_those_of_their_time) {
+  const std::string from = source(h264_mp4());
+  std::map<GstClockTime, std::string> wanted;
+  for (const Picture& picture : reference(from)) wanted[picture.pts] = picture.hash;
+  for (const char* caps : {"", kDmabufNv12}) {
+    for (const int flags : {int(GST_SEEK_FLAG_KEY_UNIT), int(GST_SEEK_FLAG_ACCURATE)}) {
+      int seeks = 0;
+      Options options{.sink_caps = caps};
+      options.at_picture = [&](GstElement* pipeline, size_t pictures) {
+        if (pictures % 7 != 3 || seeks >= 8) return;
+        const GstClockTime to = GstClockTime((seeks * 5) % 11) * 200 * GST_MSECOND;
+        ++seeks;
+        fail_unless(gst_element_seek_simple(
+            pipeline, GST_FORMAT_TIME, static_cast<GstSeekFlags>(GST_SEEK_FLAG_FLUSH | flags),
+            gint64(to)));
+      };
+      const Decoded out = decode_well(from, "dxvadec", options);
+      fail_unless_equals_int(seeks, 8);
+      fail_unless(out.pictures.size() > 40);
+      for (const Picture& picture : out.pictures) {
+        fail_unless(wanted.count(picture.pts) == 1);
+        fail_unless(wanted[picture.pts] == picture.hash);
+      }
+    }
+  }
+}
+GST_END_TEST
+
+static Suite* dxvadec_pictures_suite() {
+  Suite* suite = suite_create("dxvadec_pictures");
+  TCase* h264 = tcase_create("h264");
+  tcase_set_timeout(h264, 120);
+  tcase_add_test(h264, pictures_in_system_memory_are_exact);
+  tcase_add_test(h264, pictures_in_dma_bufs_are_exact_and_none_is_copied);
+  tcase_add_test(h264, a_byte_stream_is_exact);
+  tcase_add_test(h264, constrained_baseline_is_exact);
+  tcase_add_test(h264, low_latency_is_exact_where_the_stream_tells_its_depth);
+  tcase_add_test(h264, cropped_streams_show_the_visible_part);
+  tcase_add_test(h264, odd_sizes_are_exact);
+  tcase_add_test(h264, interlaced_pictures_carry_their_fields_order);
+  tcase_add_test(h264, colours_and_shape_reach_the_caps);
+  tcase_add_test(h264, a_byte_stream_may_change_its_size);
+  tcase_add_test(h264, caps_may_change_the_size);
+  tcase_add_test(h264, pictures_after_a_seek_are_those_of_their_time);
+  suite_add_tcase(suite, h264);
+  TCase* codecs = tcase_create("other codecs and formats");
+  tcase_set_timeout(codecs, 180);
+  tcase_add_test(codecs, hdr_metadata_reaches_the_caps);
+  tcase_add_test(codecs, every_codec_is_exact);
+  tcase_add_test(codecs, av1_is_exact);
+  tcase_add_test(codecs, formats_that_no_surface_has_come_out_as_they_are);
+  suite_add_tcase(suite, codecs);
+  return suite;
+}
+
+int main(int argc, char** argv) {
+  if (!set_up_decode_rig(&argc, &argv)) return 77;
+  return gst_check_run_suite(dxvadec_pictures_suite(), "dxvadec_pictures", __FILE__);
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// What tests of dxvadec stand on: clips made by ffmpeg when the tests first run, a pipeline
+// that hands every picture over, and the pictures as hashes that any decoder must agree on.
+
+#include <gst/gst.h>
+#include <gst/video/video.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "gst/common/gst_ptr.hpp"
+
+namespace dxva::test {
+
+// False, with the reason printed, when this machine cannot make clips or has no libavcodec
+// elements to compare with: exit 77.
+[[nodiscard]] bool set_up_decode_rig(int* argc, char*** argv);
+
+// A file that ffmpeg made with `arguments` (an input is put before them), kept in the build
+// folder. `name` has the extension that says which container.
+[[nodiscard]] std::string clip(const std::string& name, const std::string& arguments,
+                               const std::string& size = "352x286", int pictures = 60);
+// Usual ones.
+[[nodiscard]] std::string h264_mp4();  // B-frames, closed groups of 20
+[[nodiscard]] std::string h264_byte_stream();
+// "filesrc … ! demuxer ! parser" for a clip; the parser goes by the extension.
+[[nodiscard]] std::string source(const std::string& file, const std::string& parser = "");
+[[nodiscard]] std::string make_folder(const std::string& name);
+
+struct Picture {
+  GstClockTime pts = GST_CLOCK_TIME_NONE;
+  std::string hash;  // of the visible pixels; 4:2:0 as NV12 or P010, else as they came
+  bool dmabuf = false;
+  guint flags = 0;  // of the buffer
+  int width = 0;
+  int height = 0;
+  friend bool operator==(const Picture& a, const Picture& b) { return a.hash == b.hash; }
+};
+// The same from ffmpeg, for 4:2:0 with 8 bits.
+[[nodiscard]] std::vector<Picture> hashes_of_ffmpeg(const std::string& file, int width,
+                                                    int height);
+[[nodiscard]] std::string hash_of(GstBuffer* buffer, const GstCaps* caps);
+
+struct Options {
+  std::string sink_caps;      // empty: anything
+  bool video_meta = false;    // the sink answers allocation queries
+  bool mixed_memory = false;  // … as dxvaglupload does
+  size_t keep = 0;            // buffers that the application does not give back
+  std::function<void(GstElement* pipeline, size_t pictures)> at_picture;
+};
+
+struct Decoded {
+  std::vector<Picture> pictures;
+  std::vector<std::string> caps;             // each change of them
+  std::vector<std::string> path_changes;     // "exported>software: decode-errors"
+  std::string error;                         // on the bus
+  gst::StructurePtr stats;                   // of the element named "dec", if it has any
+  std::vector<gst::GstPtr<GstSample>> kept;  // outlive the pipeline
+
+  [[nodiscard]] uint64_t stat(const char* name) const;
+  [[nodiscard]] uint64_t step(const char* name) const;
+  [[nodiscard]] uint64_t reason(const char* name) const;
+};
+// Plays `source ! decoder name=dec ! appsink` to the end, or to the first error.
+[[nodiscard]] Decoded decode(const std::string& source, const std::string& decoder,
+                             const Options& options = {});
+
+// Fails the test unless both lists are the same pictures.
+void expect_same(const std::vector<Picture>& got, const std::vector<Picture>& wanted);
+
+inline constexpr const char* kDmabufNv12 = "video/x-raw(memory:DMABuf),format=NV12";
+
+}  // namespace dxva::test
