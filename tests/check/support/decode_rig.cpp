@@ -280,6 +280,7 @@ Decoded decode(const std::string& source, const std::string& decoder, const Opti
       gst_structure_get_int(structure, "height", &picture.height);
       out.pictures.push_back(std::move(picture));
       if (out.kept.size() < options.keep) out.kept.push_back(sample);
+      if (options.at_sample) options.at_sample(sample.get());
       if (options.at_picture) options.at_picture(pipeline.get(), out.pictures.size());
     }
   }

@@ -50,6 +50,7 @@ struct Options {
   bool mixed_memory = false;  // … as dxvaglupload does
   size_t keep = 0;            // buffers that the application does not give back
   std::function<void(GstElement* pipeline, size_t pictures)> at_picture;
+  std::function<void(GstSample* sample)> at_sample;  // before at_picture
 };
 
 struct Decoded {

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// dxvadec when things go wrong: no device, a driver that fails, streams that are broken. The
+// pictures stay right, and the element says what happened.
+#include <dirent.h>
+
+#include <algorithm>
+#include <random>
+
+#include "tests/check/support/check.hpp"
+#include "tests/check/support/decode_rig.hpp"
+
+using namespace dxva::test;
+using dxva::gst::GstPtr;
+
+namespace {
+
+std::vector<Picture> reference() {
+  return decode(source(h264_mp4()), "avdec_h264").pictures;
+}
+
+Decoded decode_with_fault(const char* fault, const Options& options = {},
+                          const std::string& decoder = "dxvadec") {
+  g_setenv("DXVASOFT_FAULT", fault, TRUE);
+  return decode(source(h264_mp4()), decoder, options);
+}
+
+void expect_all_right(const Decoded& out) {
+  fail_unless(out.error.empty(), "%s", out.error.c_str());
+  expect_same(out.pictures, reference());
+}
+
+void without_a_driver() {
+  g_setenv("LIBVA_DRIVERS_PATH", make_folder("no-driver").c_str(), TRUE);
+}
+
+size_t open_descriptors() {
+  size_t count = 0;
+  DIR* folder = opendir("/proc/self/fd");
+  while (readdir(folder)) ++count;
+  closedir(folder);
+  return count;
+}
+
+}  // namespace
+
+// --- no device
+
+GST_START_TEST(without_a_driver_everything_is_decoded_in_software) {
+  without_a_driver();
+  const Decoded out = decode(source(h264_mp4()), "dxvadec");
+  expect_all_right(out);
+  fail_unless_equals_uint64(out.step("software"), 60);
+  fail_unless_equals_uint64(out.reason("no-device"), 60);
+  fail_unless_equals_string(gst_structure_get_string(out.stats.get(), "device"), "none");
+  fail_unless_equals_uint64(out.stat("errors"), 0);
+}
+GST_END_TEST
+
+GST_START_TEST(software_pictures_take_the_form_that_downstream_wants) {
+  without_a_driver();
+  for (const char* caps : {"video/x-raw,format=NV12", "video/x-raw,format=I420"}) {
+    const Decoded out = decode(source(h264_mp4()), "dxvadec", {.sink_caps = caps});
+    expect_all_right(out);
+  }
+}
+GST_END_TEST
+
+GST_START_TEST(without_fallback_a_missing_driver_is_an_error_at_ready) {
+  without_a_driver();
+  GstElement* dec = gst_element_factory_make("dxvadec", nullptr);
+  g_object_set(dec, "software-fallback", FALSE, nullptr);
+  fail_unless_equals_int(gst_element_set_state(dec, GST_STATE_READY), GST_STATE_CHANGE_FAILURE);
+  gst_element_set_state(dec, GST_STATE_NULL);
+  gst_object_unref(dec);
+}
+GST_END_TEST
+
+GST_START_TEST(without_fallback_a_stream_the_device_lacks_is_an_error) {
+  const std::string from =
+      source(clip("444.mp4", "-pix_fmt yuv444p -c:v libx264 -threads 1", "352x286", 10));
+  const Decoded out = decode(from, "dxvadec software-fallback=false");
+  fail_unless(out.error.find("profile-unsupported") != std::string::npos, "%s",
+              out.error.c_str());
+  fail_unless(out.pictures.empty());
+}
+GST_END_TEST
+
+// --- a driver that fails
+
+GST_START_TEST(a_context_that_cannot_be_made_means_software) {
+  const Decoded out = decode_with_fault("createcontext:from=1");
+  expect_all_right(out);
+  fail_unless_equals_uint64(out.step("software"), 60);
+}
+GST_END_TEST
+
+GST_START_TEST(a_device_lost_in_the_middle_costs_no_picture) {
+  for (const char* fault : {"endpicture:from=40", "endpicture:at=1", "endpicture:at=20",
+                            "endpicture:at=21", "endpicture:at=33", "beginpicture:from=50"}) {
+    std::printf("# %s\n", fault);
+    for (const char* caps : {"", kDmabufNv12}) {
+      if (*caps) {
+        // Surfaces first, then system memory under the caps that such a consumer has too.
+        const Decoded out = decode_with_fault(
+            fault,
+            {.sink_caps = std::string(kDmabufNv12) + ";video/x-raw", .video_meta = true});
+        expect_all_right(out);
+        continue;
+      }
+      const Decoded out = decode_with_fault(fault);
+      expect_all_right(out);
+      fail_unless(out.step("software") > 0);
+      fail_unless(out.reason("decode-errors") > 0);
+      if (out.step("cpu-copy") == 0) continue;
+      fail_unless_equals_int(out.path_changes.size(), 1);
+      fail_unless_equals_string(out.path_changes[0].c_str(),
+                                "cpu-copy>software: decode-errors");
+    }
+  }
+}
+GST_END_TEST
+
+GST_START_TEST(without_fallback_a_lost_device_is_an_error) {
+  const Decoded out =
+      decode_with_fault("endpicture:from=40", {}, "dxvadec software-fallback=false");
+  fail_unless(out.error.find("software-fallback is off") != std::string::npos, "%s",
+              out.error.c_str());
+}
+GST_END_TEST
+
+GST_START_TEST(a_surface_that_cannot_be_read_is_decoded_again) {
+  for (const char* fault :
+       {"sync:at=1", "sync:every=9", "sync:at=119", "deriveimage:from=1,getimage:from=1",
+        "mapbuffer:from=30,getimage:from=1"}) {
+    std::printf("# %s\n", fault);
+    expect_all_right(decode_with_fault(fault));
+  }
+}
+GST_END_TEST
+
+GST_START_TEST(a_failed_export_is_one_copy_that_is_a_dma_buf_too) {
+  const Decoded out =
+      decode_with_fault("export:every=3", {.sink_caps = kDmabufNv12, .video_meta = true});
+  expect_all_right(out);
+  fail_unless(out.step("exported") > 0);
+  fail_unless(out.step("cpu-copy") > 0);
+  fail_unless_equals_uint64(out.reason("export-failed"), out.step("cpu-copy"));
+  for (const Picture& picture : out.pictures) fail_unless(picture.dmabuf);
+  fail_unless_equals_int(out.caps.size(), 1);
+}
+GST_END_TEST
+
+GST_START_TEST(a_driver_that_exports_nothing_gets_system_caps) {
+  const Decoded out = decode_with_fault(
+      "export:from=1",
+      {.sink_caps = std::string(kDmabufNv12) + ";video/x-raw", .video_meta = true});
+  expect_all_right(out);
+  fail_unless_equals_uint64(out.step("cpu-copy"), 60);
+  fail_unless_equals_uint64(out.reason("export-failed"), 60);
+  fail_unless_equals_int(out.caps.size(), 1);
+}
+GST_END_TEST
+
+GST_START_TEST(after_a_failed_first_export_dma_bufs_are_tried_again) {
+  const Decoded out = decode_with_fault(
+      "export:at=1",
+      {.sink_caps = std::string(kDmabufNv12) + ";video/x-raw", .video_meta = true});
+  expect_all_right(out);
+  fail_if(out.pictures.front().dmabuf);
+  fail_unless(out.pictures.back().dmabuf);
+  fail_unless_equals_int(out.caps.size(), 2);
+}
+GST_END_TEST
+
+GST_START_TEST(surfaces_that_cannot_be_made_mean_software) {
+  const Decoded out = decode_with_fault("createsurfaces:from=1");
+  expect_all_right(out);
+  fail_unless_equals_uint64(out.step("software"), 60);
+}
+GST_END_TEST
+
+// --- broken streams
+
+// No picture is promised; no crash, no hang, no critical, and an end.
+GST_START_TEST(broken_streams_come_to_an_end) {
+  char* data = nullptr;
+  gsize size = 0;
+  fail_unless(g_file_get_contents(h264_byte_stream().c_str(), &data, &size, nullptr));
+  const std::string file = make_folder("broken") + "/broken.h264";
+  for (unsigned seed = 1; seed <= 6; ++seed) {
+    std::mt19937 random(seed);
+    std::string broken(data, size);
+    // The first bytes stay, or the parser finds no stream at all.
+    const unsigned holes = seed * 15;
+    for (unsigned i = 0; i < holes; ++i)
+      broken[1000 + random() % (size - 1000)] = static_cast<char>(random());
+    if (seed % 2 == 0) broken.erase(size / 2, 3000);
+    fail_unless(g_file_set_contents(file.c_str(), broken.data(),
+                                    static_cast<gssize>(broken.size()), nullptr));
+    for (const char* caps : {"", kDmabufNv12}) {
+      const Decoded out = decode(source(file), "dxvadec", {.sink_caps = caps});
+      fail_unless(out.error.empty(), "%s", out.error.c_str());
+      fail_unless(out.pictures.size() > 10);
+    }
+  }
+  g_free(data);
+}
+GST_END_TEST
+
+GST_START_TEST(noise_is_no_stream_and_no_crash) {
+  std::mt19937 random(7);
+  std::string noise(60000, '\0');
+  for (char& byte : noise) byte = static_cast<char>(random());
+  // Start codes, so that something comes through the parser.
+  for (size_t at = 0; at + 5 < noise.size(); at += 500) noise.replace(at, 4, "\0\0\0\1", 4);
+  const std::string file = make_folder("broken") + "/noise.h264";
+  fail_unless(g_file_set_contents(file.c_str(), noise.data(), static_cast<gssize>(noise.size()),
+                                  nullptr));
+  (void)decode(source(file), "dxvadec");
+}
+GST_END_TEST
+
+// --- life
+
+GST_START_TEST(playing_again_and_again_leaks_no_descriptor) {
+  const Options options{.sink_caps = kDmabufNv12, .video_meta = true};
+  const std::string from = source(clip("short.mp4", "-c:v libx264 -threads 1", "64x64", 4));
+  size_t before = 0;
+  for (int i = 0; i < 100; ++i) {
+    fail_unless_equals_int(decode(from, "dxvadec", options).pictures.size(), 4);
+    if (i == 9) before = open_descriptors();
+  }
+  fail_unless_equals_int(open_descriptors(), before);
+}
+GST_END_TEST
+
+static int warnings;
+static void count_warnings(GstDebugCategory*, GstDebugLevel level, const gchar*, const gchar*,
+                           gint, GObject*, GstDebugMessage* message, gpointer) {
+  if (level > GST_LEVEL_WARNING || level == GST_LEVEL_NONE) return;
+  std::printf("# %s\n", gst_debug_message_get(message));
+  ++warnings;
+}
+
+GST_START_TEST(a_normal_run_warns_of_nothing) {
+  const std::string from = source(h264_mp4());
+  gst_debug_remove_log_function(gst_debug_log_default);
+  for (const char* name : {"dxvadec", "dxva-base", "dxva-va", "dxva-dmabuf", "dxva-decode",
+                           "libav", "videodecoder"})
+    gst_debug_set_threshold_for_name(name, GST_LEVEL_WARNING);
+  gst_debug_add_log_function(count_warnings, nullptr, nullptr);
+  fail_unless(decode(from, "dxvadec").error.empty());
+  fail_unless(decode(from, "dxvadec", {.sink_caps = kDmabufNv12}).error.empty());
+  without_a_driver();
+  fail_unless(decode(from, "dxvadec").error.empty());
+  gst_debug_remove_log_function(count_warnings);
+  fail_unless_equals_int(warnings, 0);
+}
+GST_END_TEST
+
+static Suite* dxvadec_faults_suite() {
+  Suite* suite = suite_create("dxvadec_faults");
+  TCase* device = tcase_create("no device");
+  tcase_set_timeout(device, 120);
+  tcase_add_test(device, without_a_driver_everything_is_decoded_in_software);
+  tcase_add_test(device, software_pictures_take_the_form_that_downstream_wants);
+  tcase_add_test(device, without_fallback_a_missing_driver_is_an_error_at_ready);
+  tcase_add_test(device, without_fallback_a_stream_the_device_lacks_is_an_error);
+  suite_add_tcase(suite, device);
+  TCase* driver = tcase_create("failing driver");
+  tcase_set_timeout(driver, 180);
+  tcase_add_test(driver, a_context_that_cannot_be_made_means_software);
+  tcase_add_test(driver, a_device_lost_in_the_middle_costs_no_picture);
+  tcase_add_test(driver, without_fallback_a_lost_device_is_an_error);
+  tcase_add_test(driver, a_surface_that_cannot_be_read_is_decoded_again);
+  tcase_add_test(driver, a_failed_export_is_one_copy_that_is_a_dma_buf_too);
+  tcase_add_test(driver, a_driver_that_exports_nothing_gets_system_caps);
+  tcase_add_test(driver, after_a_failed_first_export_dma_bufs_are_tried_again);
+  tcase_add_test(driver, surfaces_that_cannot_be_made_mean_software);
+  suite_add_tcase(suite, driver);
+  TCase* streams = tcase_create("broken streams");
+  tcase_set_timeout(streams, 180);
+  tcase_add_test(streams, broken_streams_come_to_an_end);
+  tcase_add_test(streams, noise_is_no_stream_and_no_crash);
+  suite_add_tcase(suite, streams);
+  TCase* life = tcase_create("life");
+  tcase_set_timeout(life, 180);
+  tcase_add_test(life, playing_again_and_again_leaks_no_descriptor);
+  tcase_add_test(life, a_normal_run_warns_of_nothing);
+  suite_add_tcase(suite, life);
+  return suite;
+}
+
+int main(int argc, char** argv) {
+  if (!set_up_decode_rig(&argc, &argv)) return 77;
+  return gst_check_run_suite(dxvadec_faults_suite(), "dxvadec_faults", __FILE__);
+}

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What dxvadec's buffers promise: they may be kept, shared, mapped and written to, in any
+// number and beyond the decoder's end, and the caps say what is in them.
+#include <gst/allocators/allocators.h>
+#include <gst/check/gstharness.h>
+#include <sys/stat.h>
+
+#include <set>
+
+#include "tests/check/support/check.hpp"
+#include "tests/check/support/decode_rig.hpp"
+
+using namespace dxva::test;
+using dxva::gst::GstPtr;
+
+namespace {
+
+std::vector<Picture> reference() {
+  return decode(source(h264_mp4()), "avdec_h264").pictures;
+}
+
+Decoded decode_well(const std::string& decoder, const Options& options = {}) {
+  Decoded out = decode(source(h264_mp4()), decoder, options);
+  fail_unless(out.error.empty(), "%s", out.error.c_str());
+  fail_unless_equals_uint64(out.step("software"), 0);
+  return out;
+}
+
+void expect_kept_right(const Decoded& out) {
+  for (size_t i = 0; i < out.kept.size(); ++i)
+    fail_unless(hash_of(gst_sample_get_buffer(out.kept[i].get()),
+                        gst_sample_get_caps(out.kept[i].get())) == out.pictures[i].hash,
+                "kept picture %zu changed", i);
+}
+
+uint64_t inode_of(GstBuffer* buffer) {
+  struct stat facts {};
+  fail_unless(fstat(gst_dmabuf_memory_get_fd(gst_buffer_peek_memory(buffer, 0)), &facts) == 0);
+  return facts.st_ino;
+}
+
+}  // namespace
+
+// --- how many buffers
+
+GST_START_TEST(buffers_kept_beyond_the_gate_are_copies_and_all_stay_right) {
+  const Decoded out = decode_well("dxvadec extra-surfaces=3",
+                                  {.sink_caps = kDmabufNv12, .video_meta = true, .keep = 40});
+  expect_same(out.pictures, reference());
+  fail_unless(out.step("exported") >= 3);
+  fail_unless(out.reason("surface-pool-empty") >= 37);
+  fail_unless_equals_uint64(out.stat("late-surfaces"), 0);
+  for (const Picture& picture : out.pictures) fail_unless(picture.dmabuf);
+  // The pipeline is gone by now.
+  expect_kept_right(out);
+}
+GST_END_TEST
+
+GST_START_TEST(system_memory_buffers_are_nobodys_surface) {
+  const Decoded out = decode_well("dxvadec extra-surfaces=1", {.keep = 60});
+  expect_same(out.pictures, reference());
+  expect_kept_right(out);
+}
+GST_END_TEST
+
+GST_START_TEST(zero_copy_require_makes_late_surfaces_instead_of_copies) {
+  const Decoded out = decode_well("dxvadec zero-copy=require extra-surfaces=1",
+                                  {.sink_caps = kDmabufNv12, .video_meta = true, .keep = 40});
+  expect_same(out.pictures, reference());
+  fail_unless_equals_uint64(out.step("exported"), 60);
+  fail_unless(out.stat("late-surfaces") > 0);
+  expect_kept_right(out);
+}
+GST_END_TEST
+
+GST_START_TEST(zero_copy_require_fails_where_downstream_takes_no_dma_bufs) {
+  const Decoded out = decode(source(h264_mp4()), "dxvadec zero-copy=require");
+  fail_unless(out.error.find("downstream-no-dmabuf") != std::string::npos, "%s",
+              out.error.c_str());
+}
+GST_END_TEST
+
+GST_START_TEST(zero_copy_off_copies_and_says_so) {
+  const Decoded out =
+      decode_well("dxvadec zero-copy=off",
+                  {.sink_caps = std::string(kDmabufNv12) + ";video/x-raw", .video_meta = true});
+  expect_same(out.pictures, reference());
+  fail_unless_equals_uint64(out.step("cpu-copy"), 60);
+  fail_unless_equals_uint64(out.reason("zero-copy-off"), 60);
+  fail_if(out.pictures[0].dmabuf);
+}
+GST_END_TEST
+
+GST_START_TEST(the_environment_turns_zero_copy_off) {
+  g_setenv("GST_DXVA_ZEROCOPY", "0", TRUE);
+  const Decoded out = decode_well(
+      "dxvadec", {.sink_caps = std::string(kDmabufNv12) + ";video/x-raw", .video_meta = true});
+  fail_unless_equals_uint64(out.reason("zero-copy-off"), 60);
+}
+GST_END_TEST
+
+// --- what one buffer is
+
+GST_START_TEST(a_surface_keeps_its_memory_object) {
+  std::set<GstMemory*> memories;
+  std::set<uint64_t> inodes;
+  Options options{.sink_caps = kDmabufNv12, .video_meta = true, .keep = 60};
+  const Decoded out = decode_well("dxvadec zero-copy=require extra-surfaces=60", options);
+  for (const auto& sample : out.kept) {
+    GstBuffer* buffer = gst_sample_get_buffer(sample.get());
+    memories.insert(gst_buffer_peek_memory(buffer, 0));
+    inodes.insert(inode_of(buffer));
+  }
+  fail_unless_equals_int(memories.size(), 60);
+  fail_unless_equals_int(inodes.size(), 60);
+
+  // Given back at once, the same few come round.
+  memories.clear();
+  options = {.sink_caps = kDmabufNv12, .video_meta = true};
+  options.at_sample = [&memories](GstSample* sample) {
+    memories.insert(gst_buffer_peek_memory(gst_sample_get_buffer(sample), 0));
+  };
+  decode_well("dxvadec", options);
+  fail_unless(memories.size() < 32, "%zu", memories.size());
+}
+GST_END_TEST
+
+GST_START_TEST(a_shared_memory_keeps_its_surface) {
+  std::vector<GstPtr<GstMemory>> shares;
+  std::vector<std::string> hashes;
+  Options options{.sink_caps = kDmabufNv12, .video_meta = true};
+  options.at_sample = [&](GstSample* sample) {
+    if (shares.size() >= 5) return;
+    GstMemory* memory = gst_buffer_peek_memory(gst_sample_get_buffer(sample), 0);
+    shares.push_back(GstPtr<GstMemory>::adopt(gst_memory_share(memory, 0, -1)));
+  };
+  const auto bytes_of = [](GstMemory* memory) {
+    GstMapInfo map;
+    fail_unless(gst_memory_map(memory, &map, GST_MAP_READ));
+    dxva::gst::GlibString hash(g_compute_checksum_for_data(G_CHECKSUM_MD5, map.data, map.size));
+    gst_memory_unmap(memory, &map);
+    return std::string(hash.get());
+  };
+  options.at_picture = [&](GstElement*, size_t) {
+    while (hashes.size() < shares.size())
+      hashes.push_back(bytes_of(shares[hashes.size()].get()));
+  };
+  decode_well("dxvadec", options);
+  fail_unless_equals_int(shares.size(), 5);
+  for (size_t i = 0; i < shares.size(); ++i) {
+    fail_unless(gst_is_dmabuf_memory(shares[i].get()));
+    fail_unless(bytes_of(shares[i].get()) == hashes[i]);
+  }
+}
+GST_END_TEST
+
+// The decoder may still predict from this picture.
+GST_START_TEST(writing_to_a_buffer_does_not_touch_the_surface) {
+  Options options{.sink_caps = kDmabufNv12, .video_meta = true};
+  options.at_sample = [](GstSample* sample) {
+    GstBuffer* copy = gst_buffer_copy(gst_sample_get_buffer(sample));
+    GstMapInfo map;
+    fail_unless(gst_buffer_map(copy, &map, GST_MAP_WRITE));
+    memset(map.data, 0x55, map.size);
+    gst_buffer_unmap(copy, &map);
+    fail_if(gst_is_dmabuf_memory(gst_buffer_peek_memory(copy, 0)));
+    gst_buffer_unref(copy);
+  };
+  const Decoded out = decode_well("dxvadec", options);
+  expect_same(out.pictures, reference());
+}
+GST_END_TEST
+
+GST_START_TEST(every_layout_of_a_driver_is_passed_on) {
+  const auto wanted = reference();
+  for (const char* layout : {"padded", "gap", "two-objects", "dup-fds"}) {
+    std::printf("# %s\n", layout);
+    g_setenv("DXVASOFT_LAYOUT", layout, TRUE);
+    const Decoded out =
+        decode_well("dxvadec", {.sink_caps = kDmabufNv12, .video_meta = true, .keep = 3});
+    expect_same(out.pictures, wanted);
+    fail_unless_equals_uint64(out.step("exported"), 60);
+    const guint memories = gst_buffer_n_memory(gst_sample_get_buffer(out.kept[0].get()));
+    fail_unless_equals_int(memories, std::string(layout) == "two-objects" ? 2 : 1);
+    expect_kept_right(out);
+  }
+}
+GST_END_TEST
+
+GST_START_TEST(tight_linear_copies_what_is_not) {
+  const auto wanted = reference();
+  const struct {
+    const char* layout;
+    const char* reason;
+  } cases[] = {{"gap", "chroma-not-adjacent"}, {"two-objects", "objects-differ"}};
+  for (const auto& c : cases) {
+    g_setenv("DXVASOFT_LAYOUT", c.layout, TRUE);
+    const Decoded out = decode_well(
+        "dxvadec layout=tight-linear",
+        {.sink_caps = std::string(kDmabufNv12) + ";video/x-raw", .video_meta = true});
+    expect_same(out.pictures, wanted);
+    fail_unless_equals_uint64(out.step("exported"), 0);
+    fail_if(out.pictures[0].dmabuf);
+  }
+  g_setenv("DXVASOFT_LAYOUT", "tight", TRUE);
+  const Decoded out = decode_well("dxvadec layout=tight-linear",
+                                  {.sink_caps = kDmabufNv12, .video_meta = true});
+  fail_unless_equals_uint64(out.step("exported"), 60);
+}
+GST_END_TEST
+
+// --- caps
+
+GST_START_TEST(dma_bufs_come_first_where_both_are_taken) {
+  const Decoded out = decode_well(
+      "dxvadec", {.sink_caps = std::string("video/x-raw;") + kDmabufNv12, .video_meta = true});
+  fail_unless(out.pictures[0].dmabuf);
+  fail_unless_equals_int(out.caps.size(), 1);
+}
+GST_END_TEST
+
+// Pitches and offsets of surfaces are seldom the default ones.
+GST_START_TEST(without_video_meta_downstream_gets_system_memory) {
+  const Decoded out =
+      decode_well("dxvadec", {.sink_caps = std::string(kDmabufNv12) + ";video/x-raw"});
+  expect_same(out.pictures, reference());
+  fail_if(out.pictures[0].dmabuf);
+  fail_unless_equals_uint64(out.reason("downstream-no-dmabuf"), 60);
+}
+GST_END_TEST
+
+GST_START_TEST(who_takes_only_dma_bufs_gets_them_without_being_asked_for_video_meta) {
+  const Decoded out = decode_well("dxvadec", {.sink_caps = kDmabufNv12});
+  fail_unless_equals_uint64(out.step("exported"), 60);
+}
+GST_END_TEST
+
+GST_START_TEST(mixed_memory_is_for_who_says_so) {
+  const Decoded out = decode_well("dxvadec extra-surfaces=2",
+                                  {.sink_caps = kDmabufNv12, .mixed_memory = true, .keep = 20});
+  expect_same(out.pictures, reference());
+  size_t system = 0;
+  for (const Picture& picture : out.pictures) system += picture.dmabuf ? 0 : 1;
+  fail_unless_equals_uint64(out.step("cpu-copy"), system);
+  fail_unless(system >= 18);
+  fail_unless_equals_int(out.caps.size(), 1);
+  expect_kept_right(out);
+}
+GST_END_TEST
+
+GST_START_TEST(a_failed_import_makes_copies_of_that_surface_only) {
+  std::set<uint64_t> refused;
+  size_t exported_again = 0;
+  Options options{.sink_caps = kDmabufNv12, .mixed_memory = true};
+  GstElement* pipeline = nullptr;
+  options.at_picture = [&](GstElement* p, size_t) { pipeline = p; };
+  options.at_sample = [&](GstSample* sample) {
+    GstBuffer* buffer = gst_sample_get_buffer(sample);
+    GstMemory* memory = gst_buffer_peek_memory(buffer, 0);
+    if (!pipeline || !gst_is_dmabuf_memory(memory)) return;
+    struct stat facts {};
+    fstat(gst_dmabuf_memory_get_fd(memory), &facts);
+    if (refused.count(facts.st_ino)) ++exported_again;
+    if (refused.size() >= 4 || !refused.insert(facts.st_ino).second) return;
+    auto sink = GstPtr<GstElement>::adopt(gst_bin_get_by_name(GST_BIN(pipeline), "sink"));
+    auto pad = GstPtr<GstPad>::adopt(gst_element_get_static_pad(sink.get(), "sink"));
+    fail_unless(gst_pad_push_event(
+        pad.get(),
+        gst_event_new_custom(GST_EVENT_CUSTOM_UPSTREAM,
+                             gst_structure_new("dxva-import-failed", "inode", G_TYPE_UINT64,
+                                               guint64(facts.st_ino), "device", G_TYPE_UINT64,
+                                               guint64(facts.st_dev), "reason", G_TYPE_STRING,
+                                               "egl-bad-match", nullptr))));
+  };
+  const Decoded out = decode_well("dxvadec", options);
+  expect_same(out.pictures, reference());
+  fail_unless_equals_int(refused.size(), 4);
+  fail_unless(out.reason("egl-bad-match") > 0);
+  fail_unless(out.step("exported") > 20);
+  // One that was on its way already.
+  fail_unless(exported_again <= 4);
+}
+GST_END_TEST
+
+static Suite* dxvadec_memory_suite() {
+  Suite* suite = suite_create("dxvadec_memory");
+  TCase* count = tcase_create("how many");
+  tcase_set_timeout(count, 120);
+  tcase_add_test(count, buffers_kept_beyond_the_gate_are_copies_and_all_stay_right);
+  tcase_add_test(count, system_memory_buffers_are_nobodys_surface);
+  tcase_add_test(count, zero_copy_require_makes_late_surfaces_instead_of_copies);
+  tcase_add_test(count, zero_copy_require_fails_where_downstream_takes_no_dma_bufs);
+  tcase_add_test(count, zero_copy_off_copies_and_says_so);
+  tcase_add_test(count, the_environment_turns_zero_copy_off);
+  suite_add_tcase(suite, count);
+  TCase* one = tcase_create("one buffer");
+  tcase_set_timeout(one, 120);
+  tcase_add_test(one, a_surface_keeps_its_memory_object);
+  tcase_add_test(one, a_shared_memory_keeps_its_surface);
+  tcase_add_test(one, writing_to_a_buffer_does_not_touch_the_surface);
+  tcase_add_test(one, every_layout_of_a_driver_is_passed_on);
+  tcase_add_test(one, tight_linear_copies_what_is_not);
+  suite_add_tcase(suite, one);
+  TCase* caps = tcase_create("caps");
+  tcase_set_timeout(caps, 120);
+  tcase_add_test(caps, dma_bufs_come_first_where_both_are_taken);
+  tcase_add_test(caps, without_video_meta_downstream_gets_system_memory);
+  tcase_add_test(caps, who_takes_only_dma_bufs_gets_them_without_being_asked_for_video_meta);
+  tcase_add_test(caps, mixed_memory_is_for_who_says_so);
+  tcase_add_test(caps, a_failed_import_makes_copies_of_that_surface_only);
+  suite_add_tcase(suite, caps);
+  return suite;
+}
+
+int main(int argc, char** argv) {
+  if (!set_up_decode_rig(&argc, &argv)) return 77;
+  return gst_check_run_suite(dxvadec_memory_suite(), "dxvadec_memory", __FILE__);
+}
