@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "tests/check/support/fake_gl.hpp"
+
+#include <algorithm>
+
+namespace dxva::test {
+namespace {
+
+FakeGl& fake() {
+  return FakeGl::get();
+}
+void say(const std::string& call) {
+  fake().calls.push_back(call);
+}
+
+GLenum get_error() {
+  if (fake().errors.empty()) return GL_NO_ERROR;
+  const GLenum error = fake().errors.front();
+  fake().errors.erase(fake().errors.begin());
+  return error;
+}
+void gen_textures(GLsizei count, GLuint* names) {
+  for (GLsizei i = 0; i < count; ++i) names[i] = ++fake().textures_made;
+  fake().textures_alive += static_cast<uint32_t>(count);
+}
+void delete_textures(GLsizei count, const GLuint*) {
+  fake().textures_alive -= static_cast<uint32_t>(count);
+}
+void bind_texture(GLenum, GLuint) {}
+void tex_image(GLenum, GLint, GLint, GLsizei width, GLsizei height, GLint, GLenum, GLenum,
+               const void*) {
+  say("image " + std::to_string(width) + "x" + std::to_string(height));
+}
+void tex_sub_image(GLenum, GLint, GLint, GLint y, GLsizei width, GLsizei height, GLenum, GLenum,
+                   const void*) {
+  say("upload " + std::to_string(width) + "x" + std::to_string(height) + " at " +
+      std::to_string(y) + " row " + std::to_string(fake().pixel_store[GL_UNPACK_ROW_LENGTH]));
+}
+void tex_parameter(GLenum, GLenum, GLint) {}
+void set_pixel_store(GLenum name, GLint value) {
+  fake().pixel_store[name] = value;
+}
+void flush() {
+  say("flush");
+}
+void finish() {
+  say("finish");
+}
+void bind_buffer(GLenum, GLuint buffer) {
+  say("buffer " + std::to_string(buffer));
+}
+
+EGLint egl_error() {
+  return fake().image_error;
+}
+EGLImageKHR create_image(EGLDisplay, EGLContext, EGLenum, EGLClientBuffer,
+                         const EGLint* attributes) {
+  std::vector<EGLint> list;
+  for (const EGLint* a = attributes; *a != EGL_NONE; ++a) list.push_back(*a);
+  fake().images.push_back(list);
+  if (fake().image_error != 0 &&
+      static_cast<int>(fake().images.size()) > fake().images_before_error)
+    return EGL_NO_IMAGE_KHR;
+  ++fake().images_alive;
+  return reinterpret_cast<EGLImageKHR>(fake().images.size());
+}
+EGLBoolean destroy_image(EGLDisplay, EGLImageKHR) {
+  --fake().images_alive;
+  return EGL_TRUE;
+}
+EGLBoolean query_formats(EGLDisplay, EGLint max, EGLint* formats, EGLint* count) {
+  *count = static_cast<EGLint>(fake().listed.size());
+  EGLint i = 0;
+  for (const auto& [fourcc, modifiers] : fake().listed)
+    if (i < max) formats[i++] = static_cast<EGLint>(fourcc);
+  return EGL_TRUE;
+}
+EGLBoolean query_modifiers(EGLDisplay, EGLint fourcc, EGLint max, EGLuint64KHR* modifiers,
+                           EGLBoolean* external, EGLint* count) {
+  const auto& list = fake().listed[static_cast<uint32_t>(fourcc)];
+  *count = static_cast<EGLint>(list.size());
+  for (size_t i = 0; i < list.size() && static_cast<EGLint>(i) < max; ++i) {
+    modifiers[i] = list[i];
+    if (fake().writes_external_only) external[i] = list[i] == 99;
+  }
+  return EGL_TRUE;
+}
+void target_texture(GLenum, void*) {
+  say("target texture");
+  if (fake().error_of_target != 0) fake().errors.push_back(fake().error_of_target);
+}
+void target_storage(GLenum, void*, const GLint*) {
+  say("target storage");
+  if (fake().error_of_storage_target != 0)
+    fake().errors.push_back(fake().error_of_storage_target);
+}
+
+EGLSyncKHR create_sync(EGLDisplay, EGLenum, const EGLint*) {
+  say("fence");
+  if (!fake().fences_work) return EGL_NO_SYNC_KHR;
+  ++fake().fences_alive;
+  return reinterpret_cast<EGLSyncKHR>(1);
+}
+EGLBoolean destroy_sync(EGLDisplay, EGLSyncKHR) {
+  --fake().fences_alive;
+  return EGL_TRUE;
+}
+EGLint client_wait_sync(EGLDisplay, EGLSyncKHR, EGLint, EGLTimeKHR) {
+  return EGL_CONDITION_SATISFIED_KHR;
+}
+
+}  // namespace
+
+FakeGl& FakeGl::get() {
+  static FakeGl the_one;
+  return the_one;
+}
+
+gl::GlApi FakeGl::api() {
+  gl::GlApi api;
+  api.facts = {.major = 4,
+               .minor = 5,
+               .renderer = "fake",
+               .max_texture_size = 8192,
+               .row_length = true,
+               .norm16 = true};
+  api.GetError = get_error;
+  api.GenTextures = gen_textures;
+  api.DeleteTextures = delete_textures;
+  api.BindTexture = bind_texture;
+  api.TexImage2D = tex_image;
+  api.TexSubImage2D = tex_sub_image;
+  api.TexParameteri = tex_parameter;
+  api.PixelStorei = set_pixel_store;
+  api.Flush = flush;
+  api.Finish = finish;
+  api.BindBuffer = bind_buffer;
+  return api;
+}
+
+gl::DmabufImportApi FakeGl::import_api() {
+  return {.display = reinterpret_cast<EGLDisplay>(1),
+          .GetError = egl_error,
+          .CreateImage = create_image,
+          .DestroyImage = destroy_image,
+          .QueryFormats = query_formats,
+          .QueryModifiers = query_modifiers,
+          .ImageTargetTexture2D = target_texture,
+          .ImageTargetTexStorage = target_storage};
+}
+
+gl::EglFenceApi FakeGl::fence_api() {
+  return {.display = reinterpret_cast<EGLDisplay>(1),
+          .CreateSync = create_sync,
+          .DestroySync = destroy_sync,
+          .ClientWaitSync = client_wait_sync};
+}
+
+EGLint attribute(const std::vector<EGLint>& list, EGLint name) {
+  for (size_t i = 0; i + 1 < list.size(); i += 2)
+    if (list[i] == name) return list[i + 1];
+  return -1;
+}
+
+}  // namespace dxva::test

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// An OpenGL and an EGL that do what the test says and write down what they were asked.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lib/gl/egl_api.hpp"
+#include "lib/gl/gl_api.hpp"
+
+namespace dxva::test {
+
+struct FakeGl {
+  // Script
+  std::vector<GLenum> errors;  // what glGetError finds, oldest first
+  GLenum error_of_target = 0;  // raised by an image target call
+  GLenum error_of_storage_target = 0;
+  EGLint image_error = 0;       // eglCreateImageKHR fails with it
+  int images_before_error = 0;  // …after so many that work
+  bool fences_work = true;
+  std::map<uint32_t, std::vector<uint64_t>> listed;  // fourcc: modifiers
+  bool writes_external_only = true;
+
+  // Record
+  std::vector<std::vector<EGLint>> images;  // attribute lists
+  int images_alive = 0;
+  std::vector<std::string> calls;
+  std::map<GLenum, GLint> pixel_store;
+  uint32_t textures_made = 0;
+  uint32_t textures_alive = 0;
+  uint32_t fences_alive = 0;
+
+  [[nodiscard]] static FakeGl& get();  // the one that the functions below work on
+  static void reset() { get() = FakeGl{}; }
+
+  [[nodiscard]] static gl::GlApi api();
+  [[nodiscard]] static gl::DmabufImportApi import_api();
+  [[nodiscard]] static gl::EglFenceApi fence_api();
+};
+
+// Value of an attribute in a list that eglCreateImageKHR got; -1 when it was not there.
+[[nodiscard]] EGLint attribute(const std::vector<EGLint>& list, EGLint name);
+
+// Runs jobs at once and counts them.
+class FakeGlThread final : public gl::GlThread {
+ public:
+  void run(const std::function<void()>& job) override {
+    ++jobs;
+    job();
+  }
+  [[nodiscard]] bool is_current() const override { return false; }
+  int jobs = 0;
+};
+
+}  // namespace dxva::test
