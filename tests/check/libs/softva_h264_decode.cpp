@@ -130,6 +130,20 @@ GST_START_TEST(pictures_come_in_coded_order_with_their_references) {
 }
 GST_END_TEST;
 
+GST_START_TEST(frames_made_up_for_a_gap_are_not_the_picture) {
+  const auto decoder = create_decoder();
+  PictureParameters picture = plain_picture(1, 1);
+  picture.num_ref_frames = 3;
+  picture.seq_fields.bits.gaps_in_frame_num_value_allowed_flag = 1;
+  fail_unless(bool(decoder->decode(pcm_picture(picture, 1, {}, 50))));
+  picture = refer_to(picture, 1);
+  picture.frame_num = 3;
+  const auto pixels =
+      decoder->decode(pcm_picture(picture, 2, {.idr = false, .poc_lsb = 6}, 90));
+  fail_unless(pixels && luma_at(*pixels, 8, 8) == 90);
+}
+GST_END_TEST;
+
 GST_START_TEST(the_second_field_lands_in_the_first_ones_frame) {
   const auto decoder = create_decoder();
   auto lone = decoder->decode(pcm_picture(interlaced_field(false), 7, {}, 20));
@@ -277,6 +291,7 @@ static Suite* softva_h264_decode_suite() {
   tcase_add_test(chain, a_picture_without_colour_has_none);
   tcase_add_test(chain, pixels_outlive_later_pictures_and_the_decoder);
   tcase_add_test(chain, pictures_come_in_coded_order_with_their_references);
+  tcase_add_test(chain, frames_made_up_for_a_gap_are_not_the_picture);
   tcase_add_test(chain, the_second_field_lands_in_the_first_ones_frame);
   tcase_add_test(chain, two_fields_without_references_are_still_one_frame);
   tcase_add_test(chain, a_refused_picture_leaves_the_decoder_usable);
