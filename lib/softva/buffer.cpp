@@ -99,7 +99,7 @@ VAStatus create_buffer(Driver& driver, VAContextID context, VABufferType type, u
   if (!is_decode_type(type)) return VA_STATUS_ERROR_UNSUPPORTED_BUFFERTYPE;
   if (!(Checked(size) * count).fits_in(kMaxBufferBytes))
     return VA_STATUS_ERROR_ALLOCATION_FAILED;
-  if (driver.knobs.faults.fails(Call::CreateBuffer)) return VA_STATUS_ERROR_ALLOCATION_FAILED;
+  if (driver.fails(Call::CreateBuffer)) return VA_STATUS_ERROR_ALLOCATION_FAILED;
   auto buffer = Buffer::create(type, size, count);
   if (!buffer) return VA_STATUS_ERROR_ALLOCATION_FAILED;
   if (data) std::memcpy(buffer->data(), data, buffer->size_bytes());
@@ -118,7 +118,7 @@ VAStatus map_buffer(Driver& driver, VABufferID id, void** data) {
   const auto buffer = driver.buffers.find(id);
   if (!buffer) return VA_STATUS_ERROR_INVALID_BUFFER;
   if (!data) return VA_STATUS_ERROR_INVALID_PARAMETER;
-  if (driver.knobs.faults.fails(Call::MapBuffer)) return VA_STATUS_ERROR_OPERATION_FAILED;
+  if (driver.fails(Call::MapBuffer)) return VA_STATUS_ERROR_OPERATION_FAILED;
   *data = buffer->map();
   return VA_STATUS_SUCCESS;
 }

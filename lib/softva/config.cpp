@@ -85,7 +85,7 @@ VAStatus create_config(Driver& driver, VAProfile profile, VAEntrypoint entrypoin
   if (!id || count < 0 || (count > 0 && !list)) return VA_STATUS_ERROR_INVALID_PARAMETER;
   if (const VAStatus status = check_pair(profile, entrypoint); status != VA_STATUS_SUCCESS)
     return status;
-  if (driver.knobs.faults.fails(Call::CreateConfig)) return VA_STATUS_ERROR_ALLOCATION_FAILED;
+  if (driver.fails(Call::CreateConfig)) return VA_STATUS_ERROR_ALLOCATION_FAILED;
 
   Config config{
       .profile = profile, .entrypoint = entrypoint, .rt_formats = rt_formats_of(profile)};

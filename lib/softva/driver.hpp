@@ -2,7 +2,9 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -11,6 +13,7 @@
 #include "lib/softva/context.hpp"
 #include "lib/softva/image.hpp"
 #include "lib/softva/knobs.hpp"
+#include "lib/softva/late_queue.hpp"
 #include "lib/softva/object_table.hpp"
 #include "lib/softva/surface.hpp"
 
@@ -20,10 +23,21 @@ namespace dxva::softva {
 // that take it first, grouped by what they are about. Thread-safe.
 struct Driver {
   Driver(Knobs chosen, MemoryKind memory_kind, std::string vendor_text)
-      : knobs(std::move(chosen)), memory(memory_kind), vendor(std::move(vendor_text)) {}
+      : knobs(std::move(chosen)), memory(memory_kind), vendor(std::move(vendor_text)) {
+    if (knobs.late_ms > 0)
+      late = std::make_unique<LateQueue>(std::chrono::milliseconds(knobs.late_ms));
+  }
 
   [[nodiscard]] uint64_t next_surface_number() {
     return surface_count.fetch_add(1, std::memory_order_relaxed) + 1;
+  }
+
+  // Counts and notes a call on a surface, or on `several` that start with it; true when the
+  // fault plan wants it to fail.
+  [[nodiscard]] bool fails(Call call, uint64_t surface = 0, uint64_t several = 1) {
+    const bool failed = knobs.faults.fails(call, surface, several);
+    knobs.log.call(call, surface, failed);
+    return failed;
   }
 
   Knobs knobs;  // fixed, but for the calls its fault plan counts
@@ -37,6 +51,10 @@ struct Driver {
   ObjectTable<Buffer> buffers{ids};
   ObjectTable<Image> images{ids};
   std::atomic<uint64_t> surface_count{0};
+  std::atomic<uint64_t> export_count{0};
+
+  // First to go, with all that waits in it. Null: pictures are there when vaEndPicture returns.
+  std::unique_ptr<LateQueue> late;
 };
 
 }  // namespace dxva::softva

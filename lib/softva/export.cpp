@@ -11,6 +11,7 @@
 #include "lib/base/unique_fd.hpp"
 #include "lib/softva/driver.hpp"
 #include "lib/softva/surface.hpp"
+#include "lib/softva/tiling.hpp"
 
 namespace dxva::softva {
 namespace {
@@ -57,6 +58,18 @@ void describe_layers(const SurfaceLayout& layout, const ExportedObjects& objects
   }
 }
 
+uint32_t described_size(DescriptorSize which, uint64_t object_bytes) {
+  switch (which) {
+    case DescriptorSize::Right:
+      return static_cast<uint32_t>(object_bytes);
+    case DescriptorSize::Zero:
+      return 0;
+    case DescriptorSize::Short:
+      break;
+  }
+  return static_cast<uint32_t>(object_bytes / 2);
+}
+
 }  // namespace
 
 VAStatus export_surface(Driver& driver, VASurfaceID id, uint32_t memory_type, uint32_t flags,
@@ -67,13 +80,16 @@ VAStatus export_surface(Driver& driver, VASurfaceID id, uint32_t memory_type, ui
     return VA_STATUS_ERROR_UNSUPPORTED_MEMORY_TYPE;
   if (!descriptor || (flags & ~kKnownFlags)) return VA_STATUS_ERROR_INVALID_PARAMETER;
   // Without either, layers are separate, as other drivers have it.
-  const bool composed = flags & VA_EXPORT_SURFACE_COMPOSED_LAYERS;
+  bool composed = flags & VA_EXPORT_SURFACE_COMPOSED_LAYERS;
   if (composed && (flags & VA_EXPORT_SURFACE_SEPARATE_LAYERS))
     return VA_STATUS_ERROR_INVALID_PARAMETER;
-  if (driver.knobs.faults.fails(Call::Export, surface->number()))
-    return VA_STATUS_ERROR_OPERATION_FAILED;
+  if (driver.fails(Call::Export, surface->number())) return VA_STATUS_ERROR_OPERATION_FAILED;
 
+  const uint64_t number = driver.export_count.fetch_add(1, std::memory_order_relaxed) + 1;
+  const uint32_t tiled_from = driver.knobs.tiled_from_export;
+  if (tiled_from > 0 && number >= tiled_from) surface->turn_tiled();
   const SurfaceLayout& layout = surface->layout();
+  composed |= layout.always_composed;
   const ExportedObjects objects = choose_objects(layout);
   std::array<UniqueFd, kMaxObjects> fds;
   for (uint32_t i = 0; i < objects.count; ++i) {
@@ -87,10 +103,12 @@ VAStatus export_surface(Driver& driver, VASurfaceID id, uint32_t memory_type, ui
   out.width = layout.width;
   out.height = layout.height;
   out.num_objects = objects.count;
+  const uint64_t modifier = surface->tiled() ? kTiledModifier : kModifierLinear;
   for (uint32_t i = 0; i < objects.count; ++i) {
     out.objects[i].fd = fds[i].release();
-    out.objects[i].size = static_cast<uint32_t>(layout.object_bytes[objects.source[i]]);
-    out.objects[i].drm_format_modifier = kModifierLinear;
+    out.objects[i].size =
+        described_size(driver.knobs.descriptor_size, layout.object_bytes[objects.source[i]]);
+    out.objects[i].drm_format_modifier = modifier;
   }
   describe_layers(layout, objects, composed, out);
   *static_cast<VADRMPRIMESurfaceDescriptor*>(descriptor) = out;

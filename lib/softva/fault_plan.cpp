@@ -37,6 +37,12 @@ Error unknown(std::string_view word) {
 
 }  // namespace
 
+std::string_view call_name(Call call) {
+  for (const CallName& candidate : kCallNames)
+    if (candidate.call == call) return candidate.name;
+  return "unknown";
+}
+
 Result<FaultPlan> FaultPlan::parse(std::string_view list) {
   FaultPlan plan;
   while (!list.empty()) {
@@ -80,7 +86,7 @@ Result<FaultPlan> FaultPlan::parse(std::string_view list) {
   return plan;
 }
 
-bool FaultPlan::fails(Call call, uint64_t surface) {
+bool FaultPlan::fails(Call call, uint64_t surface, uint64_t surface_count) {
   const uint64_t number =
       counts_[static_cast<size_t>(call)].fetch_add(1, std::memory_order_relaxed) + 1;
   for (const Entry& entry : rules_) {
@@ -96,7 +102,7 @@ bool FaultPlan::fails(Call call, uint64_t surface) {
         if (number >= entry.number) return true;
         break;
       case Rule::Surface:
-        if (surface == entry.number) return true;
+        if (entry.number >= surface && entry.number - surface < surface_count) return true;
         break;
     }
   }

@@ -29,13 +29,14 @@ enum class Call : uint8_t {
   MapBuffer,
 };
 inline constexpr size_t kCallCount = static_cast<size_t>(Call::MapBuffer) + 1;
+[[nodiscard]] std::string_view call_name(Call call);
 
 // Failures to order, DXVASOFT_FAULT: real drivers fail rarely and never when a test looks. A
 // comma-separated list of `call:rule`:
 //   every=N    calls N, 2N, 3N, … of this driver's life fail
 //   at=N       call N fails
 //   from=N     call N and all later ones fail
-//   surface=N  calls on the Nth surface created fail
+//   surface=N  calls on the Nth surface created fail, and a call that would create it
 // Calls and surfaces are counted from 1. Thread-safe.
 class FaultPlan {
  public:
@@ -50,8 +51,9 @@ class FaultPlan {
   // nothing.
   [[nodiscard]] static Result<FaultPlan> parse(std::string_view list);
 
-  // Counts this call; true when it must fail. `surface` is its surface's number, 0 for none.
-  [[nodiscard]] bool fails(Call call, uint64_t surface = 0);
+  // Counts this call; true when it must fail. `surface` is the number of its surface, or of the
+  // first of `surface_count`.
+  [[nodiscard]] bool fails(Call call, uint64_t surface, uint64_t surface_count);
 
  private:
   enum class Rule { Every, At, From, Surface };

@@ -68,7 +68,7 @@ VAStatus create_image(Driver& driver, VAImageFormat* wanted, int width, int heig
   if (width <= 0 || height <= 0 || static_cast<uint32_t>(width) > kMaxSize ||
       static_cast<uint32_t>(height) > kMaxSize)
     return VA_STATUS_ERROR_RESOLUTION_NOT_SUPPORTED;
-  if (driver.knobs.faults.fails(Call::CreateImage)) return VA_STATUS_ERROR_ALLOCATION_FAILED;
+  if (driver.fails(Call::CreateImage)) return VA_STATUS_ERROR_ALLOCATION_FAILED;
 
   auto layout = plan_layout(*format, static_cast<uint32_t>(width),
                             static_cast<uint32_t>(height), LayoutKind::Tight, kImagePitchAlign);
@@ -89,9 +89,11 @@ VAStatus derive_image(Driver& driver, VASurfaceID id, VAImage* image) {
   if (!image) return VA_STATUS_ERROR_INVALID_PARAMETER;
   image->image_id = VA_INVALID_ID;
   image->buf = VA_INVALID_ID;
-  if (driver.knobs.faults.fails(Call::DeriveImage, surface->number()))
+  if (driver.fails(Call::DeriveImage, surface->number()))
     return VA_STATUS_ERROR_OPERATION_FAILED;
 
+  // The client would take tiles for rows.
+  if (surface->tiled()) return VA_STATUS_ERROR_OPERATION_FAILED;
   // An image is one buffer with offsets; planes in different objects do not fit that.
   const SurfaceLayout& layout = surface->layout();
   const uint32_t object = layout.planes[0].object;
@@ -124,8 +126,7 @@ VAStatus get_image(Driver& driver, VASurfaceID surface_id, int x, int y, unsigne
   const auto image = driver.images.find(image_id);
   if (!image) return VA_STATUS_ERROR_INVALID_IMAGE;
   if (x < 0 || y < 0) return VA_STATUS_ERROR_INVALID_PARAMETER;
-  if (driver.knobs.faults.fails(Call::GetImage, surface->number()))
-    return VA_STATUS_ERROR_OPERATION_FAILED;
+  if (driver.fails(Call::GetImage, surface->number())) return VA_STATUS_ERROR_OPERATION_FAILED;
 
   const PixelArea area{.x = static_cast<uint32_t>(x),
                        .y = static_cast<uint32_t>(y),
@@ -150,8 +151,7 @@ VAStatus put_image(Driver& driver, VASurfaceID surface_id, VAImageID image_id, i
   // Scaling is a video processor's work.
   if (source_width != target_width || source_height != target_height)
     return VA_STATUS_ERROR_INVALID_PARAMETER;
-  if (driver.knobs.faults.fails(Call::PutImage, surface->number()))
-    return VA_STATUS_ERROR_OPERATION_FAILED;
+  if (driver.fails(Call::PutImage, surface->number())) return VA_STATUS_ERROR_OPERATION_FAILED;
 
   const PixelArea area{.x = static_cast<uint32_t>(source_x),
                        .y = static_cast<uint32_t>(source_y),

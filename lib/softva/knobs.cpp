@@ -52,13 +52,33 @@ Result<Knobs> Knobs::from_environment() {
     if (!kind) return bad_value("DXVASOFT_LAYOUT", text);
     knobs.layout = *kind;
   }
+  constexpr uint32_t kAnyNumber = UINT32_MAX;
+  if (auto read = read_number("DXVASOFT_TILED_FROM", 1, kAnyNumber, knobs.tiled_from_export);
+      !read)
+    return read.error();
+  // Only that layout has room for whole tiles.
+  if (knobs.tiled_from_export > 0 && knobs.layout != LayoutKind::Tiled)
+    return Error{.code = ErrorCode::BadInput,
+                 .call = "DXVASOFT_TILED_FROM",
+                 .text = "needs DXVASOFT_LAYOUT=tiled"};
+  if (const auto text = variable("DXVASOFT_DESCRIPTOR_SIZE"); text == "0")
+    knobs.descriptor_size = DescriptorSize::Zero;
+  else if (text == "short")
+    knobs.descriptor_size = DescriptorSize::Short;
+  else if (!text.empty())
+    return bad_value("DXVASOFT_DESCRIPTOR_SIZE", text);
   knobs.vendor = variable("DXVASOFT_VENDOR");
   auto faults = FaultPlan::parse(variable("DXVASOFT_FAULT"));
   if (!faults) return faults.error();
   knobs.faults = std::move(*faults);
+  auto log = CallLog::open(std::string(variable("DXVASOFT_LOG")));
+  if (!log) return log.error();
+  knobs.log = std::move(*log);
   if (auto read =
           read_number("DXVASOFT_DECODE_DELAY_MS", 0, kMaxDelayMs, knobs.decode_delay_ms);
       !read)
+    return read.error();
+  if (auto read = read_number("DXVASOFT_LATE_MS", 0, kMaxDelayMs, knobs.late_ms); !read)
     return read.error();
   return knobs;
 }

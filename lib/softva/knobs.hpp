@@ -6,11 +6,16 @@
 #include <string>
 
 #include "lib/base/result.hpp"
+#include "lib/softva/call_log.hpp"
 #include "lib/softva/fault_plan.hpp"
 #include "lib/softva/layout.hpp"
 #include "lib/softva/memory.hpp"
 
 namespace dxva::softva {
+
+// What exports say of their objects' sizes. Clients that believe it read too little, or too
+// much.
+enum class DescriptorSize : uint8_t { Right, Zero, Short };
 
 // What tests may ask of the driver, read from the environment once per vaInitialize. README.md
 // beside this file has the list for people. (DXVASOFT_DUMP is stream_dump.hpp's: decoders see
@@ -20,8 +25,12 @@ struct Knobs {
   uint32_t pitch_align = 64;              // DXVASOFT_PITCH_ALIGN, bytes
   LayoutKind layout = LayoutKind::Tight;  // DXVASOFT_LAYOUT
   std::string vendor;                     // DXVASOFT_VENDOR; empty = our own
-  FaultPlan faults;                       // DXVASOFT_FAULT
-  uint32_t decode_delay_ms = 0;           // DXVASOFT_DECODE_DELAY_MS, in every vaEndPicture
+  uint32_t tiled_from_export = 0;         // DXVASOFT_TILED_FROM; 0 = tiled from the start
+  DescriptorSize descriptor_size = DescriptorSize::Right;  // DXVASOFT_DESCRIPTOR_SIZE
+  FaultPlan faults;                                        // DXVASOFT_FAULT
+  CallLog log;                                             // DXVASOFT_LOG
+  uint32_t decode_delay_ms = 0;  // DXVASOFT_DECODE_DELAY_MS, in every vaEndPicture
+  uint32_t late_ms = 0;          // DXVASOFT_LATE_MS, after it
 
   // BadInput names the variable whose value makes no sense.
   [[nodiscard]] static Result<Knobs> from_environment();

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "lib/base/checked.hpp"
+#include "lib/softva/tiling.hpp"
 
 namespace dxva::softva {
 namespace {
@@ -32,6 +33,9 @@ std::optional<LayoutKind> layout_kind(std::string_view name) {
   if (name == "gap") return LayoutKind::Gap;
   if (name == "two-objects") return LayoutKind::TwoObjects;
   if (name == "dup-fds") return LayoutKind::DupFds;
+  if (name == "odd-pitch") return LayoutKind::OddPitch;
+  if (name == "composed") return LayoutKind::Composed;
+  if (name == "tiled") return LayoutKind::Tiled;
   return std::nullopt;
 }
 
@@ -43,6 +47,8 @@ Result<SurfaceLayout> plan_layout(const Format& format, uint32_t width, uint32_t
 
   SurfaceLayout layout{.format = &format, .width = width, .height = height};
   layout.object_per_plane_on_export = kind == LayoutKind::DupFds;
+  layout.always_composed = kind == LayoutKind::Composed;
+  layout.whole_tiles = layout.tiled = kind == LayoutKind::Tiled;
 
   // One pitch for all planes: chroma rows of an odd width are the longer ones in NV12.
   uint64_t pitch = 0;
@@ -50,6 +56,9 @@ Result<SurfaceLayout> plan_layout(const Format& format, uint32_t width, uint32_t
     pitch = std::max<uint64_t>(pitch, format.row_bytes(plane, width));
   if (kind == LayoutKind::Padded) pitch += pitch_align;
   pitch = round_up(round_up(pitch, std::max(pitch_align, 1u)), format.sample_bytes);
+  if (kind == LayoutKind::OddPitch)
+    pitch += (pitch / format.sample_bytes % 2 ? 2 : 1) * format.sample_bytes;
+  if (kind == LayoutKind::Tiled) pitch = round_up(pitch, kTileBytes);
   if (pitch > kMaxPitch) return too_large;
 
   uint64_t end = 0;  // of the planes so far, in the current object
@@ -62,6 +71,7 @@ Result<SurfaceLayout> plan_layout(const Format& format, uint32_t width, uint32_t
     if (plane > 0 && kind == LayoutKind::Gap) end = after_gap(end, pitch, format.sample_bytes);
     uint64_t rows = format.rows(plane, height);
     if (kind == LayoutKind::Padded) rows = round_up(rows, kPaddedRows);
+    if (kind == LayoutKind::Tiled) rows = round_up(rows, kTileRows);
     out = {.object = layout.object_count,
            .offset = static_cast<uint32_t>(end),
            .pitch = static_cast<uint32_t>(pitch)};

@@ -21,6 +21,9 @@ enum class LayoutKind : uint8_t {
   Gap,         // chroma on a later page, at no multiple of the pitch
   TwoObjects,  // every plane in memory of its own
   DupFds,      // tight, but exported as one object per plane with two descriptors of one buffer
+  OddPitch,    // rows of an odd number of samples
+  Composed,    // tight, and exported as one layer even when separate ones were asked for
+  Tiled,       // whole tiles, see tiling.hpp
 };
 [[nodiscard]] std::optional<LayoutKind> layout_kind(std::string_view name);
 
@@ -38,6 +41,9 @@ struct SurfaceLayout {
   uint32_t object_count = 0;
   std::array<uint64_t, kMaxObjects> object_bytes{};  // whole pages
   bool object_per_plane_on_export = false;           // LayoutKind::DupFds
+  bool always_composed = false;                      // LayoutKind::Composed
+  bool whole_tiles = false;  // LayoutKind::Tiled: there is room for them
+  bool tiled = false;        // … and the memory starts that way
 };
 
 // Pure. BadInput: the size is 0 or does not fit 32-bit offsets.

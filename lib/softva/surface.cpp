@@ -4,8 +4,10 @@
 #include <chrono>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "lib/softva/driver.hpp"
+#include "lib/softva/tiling.hpp"
 
 namespace dxva::softva {
 namespace {
@@ -30,7 +32,8 @@ Surface::Surface(const SurfaceLayout& layout, Objects objects, uint64_t number)
     : layout_(layout),
       objects_(std::move(objects)),
       number_(number),
-      errors_(whole_picture_error(layout)) {}
+      errors_(whole_picture_error(layout)),
+      tiled_(layout.tiled) {}
 
 Result<std::shared_ptr<Surface>> Surface::create(const SurfaceLayout& layout, MemoryKind kind,
                                                  uint64_t number) {
@@ -55,22 +58,59 @@ Status Surface::with_pixels(CpuAccess::Mode mode,
     view.planes[i] = objects_[plane.object]->data() + plane.offset;
     view.pitches[i] = plane.pitch;
   }
-  return work(view);
+  if (!tiled_) return work(view);
+
+  std::array<std::vector<uint8_t>, kMaxPlanes> rows;
+  std::array<uint8_t*, kMaxPlanes> tiles{};
+  for (uint32_t i = 0; i < layout_.format->plane_count; ++i) {
+    tiles[i] = view.planes[i];
+    rows[i].resize(size_t{view.pitches[i]} * tiled_rows(i));
+    untile(tiles[i], view.pitches[i], tiled_rows(i), rows[i].data());
+    view.planes[i] = rows[i].data();
+  }
+  auto worked = work(view);
+  if (mode == CpuAccess::Mode::Read) return worked;
+  for (uint32_t i = 0; i < layout_.format->plane_count; ++i)
+    tile(rows[i].data(), view.pitches[i], tiled_rows(i), tiles[i]);
+  return worked;
 }
 
-Surface::Rendering::Rendering(Surface& surface) : surface_(surface) {
-  const std::lock_guard lock(surface_.state_mutex_);
-  ++surface_.renderers_;
+uint32_t Surface::tiled_rows(uint32_t plane) const {
+  const uint32_t rows = layout_.format->rows(plane, layout_.height);
+  return (rows + kTileRows - 1) / kTileRows * kTileRows;
+}
+
+bool Surface::tiled() const {
+  const std::lock_guard lock(pixels_mutex_);
+  return tiled_;
+}
+
+void Surface::turn_tiled() {
+  const std::lock_guard lock(pixels_mutex_);
+  if (tiled_ || !layout_.whole_tiles) return;
+  for (uint32_t i = 0; i < layout_.format->plane_count; ++i) {
+    const PlaneLayout& plane = layout_.planes[i];
+    const CpuAccess access(objects_[plane.object], CpuAccess::Mode::ReadWrite);
+    uint8_t* data = objects_[plane.object]->data() + plane.offset;
+    const std::vector<uint8_t> rows(data, data + size_t{plane.pitch} * tiled_rows(i));
+    tile(rows.data(), plane.pitch, tiled_rows(i), data);
+  }
+  tiled_ = true;
+}
+
+Surface::Rendering::Rendering(std::shared_ptr<Surface> surface) : surface_(std::move(surface)) {
+  const std::lock_guard lock(surface_->state_mutex_);
+  ++surface_->renderers_;
 }
 
 Surface::Rendering::~Rendering() {
-  const std::lock_guard lock(surface_.state_mutex_);
-  if (--surface_.renderers_ == 0) surface_.idle_.notify_all();
+  const std::lock_guard lock(surface_->state_mutex_);
+  if (--surface_->renderers_ == 0) surface_->idle_.notify_all();
 }
 
 void Surface::Rendering::set_failed(bool failed) {
-  const std::lock_guard lock(surface_.state_mutex_);
-  surface_.failed_ = failed;
+  const std::lock_guard lock(surface_->state_mutex_);
+  surface_->failed_ = failed;
 }
 
 bool Surface::rendering() const {
@@ -119,8 +159,7 @@ VAStatus sync_surface(Driver& driver, VASurfaceID id) {
 VAStatus sync_surface2(Driver& driver, VASurfaceID id, uint64_t timeout_ns) {
   const auto surface = driver.surfaces.find(id);
   if (!surface) return VA_STATUS_ERROR_INVALID_SURFACE;
-  if (driver.knobs.faults.fails(Call::Sync, surface->number()))
-    return VA_STATUS_ERROR_OPERATION_FAILED;
+  if (driver.fails(Call::Sync, surface->number())) return VA_STATUS_ERROR_OPERATION_FAILED;
   return surface->wait(timeout_ns) ? VA_STATUS_SUCCESS : VA_STATUS_ERROR_TIMEDOUT;
 }
 

@@ -35,23 +35,29 @@ class Surface {
   [[nodiscard]] const Objects& objects() const { return objects_; }
   [[nodiscard]] uint64_t number() const { return number_; }
 
-  // The only way to the pixels: one user at a time, inside the memory's CPU access. A layout
-  // that is not linear would be read and written back here.
+  // The only way to the pixels: one user at a time, inside the memory's CPU access. Of a tiled
+  // surface the view is a copy in rows, put back afterwards unless `mode` is Read.
   [[nodiscard]] Status with_pixels(CpuAccess::Mode mode,
                                    const std::function<Status(const PixelView&)>& work);
 
-  // The surface is being rendered to while this lives.
+  // Whether rows are no rows in memory.
+  [[nodiscard]] bool tiled() const;
+  // From now on they are not, if the layout has room for whole tiles; the picture stays.
+  void turn_tiled();
+
+  // The surface is being rendered to while this lives, and lives as long.
   class Rendering {
    public:
-    explicit Rendering(Surface& surface);
+    explicit Rendering(std::shared_ptr<Surface> surface);
     Rendering(const Rendering&) = delete;
     Rendering& operator=(const Rendering&) = delete;
     ~Rendering();
     // What vaQuerySurfaceError will say.
     void set_failed(bool failed);
+    [[nodiscard]] Surface& surface() const { return *surface_; }
 
    private:
-    Surface& surface_;
+    const std::shared_ptr<Surface> surface_;
   };
 
   [[nodiscard]] bool rendering() const;
@@ -66,7 +72,10 @@ class Surface {
   const uint64_t number_;
   const std::array<VASurfaceDecodeMBErrors, 2> errors_;
 
-  std::mutex pixels_mutex_;
+  [[nodiscard]] uint32_t tiled_rows(uint32_t plane) const;
+
+  mutable std::mutex pixels_mutex_;
+  bool tiled_;
 
   mutable std::mutex state_mutex_;
   mutable std::condition_variable idle_;

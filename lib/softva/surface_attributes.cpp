@@ -7,6 +7,7 @@
 #include <va/va_drmcommon.h>
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "lib/softva/driver.hpp"
 #include "lib/softva/import.hpp"
 #include "lib/softva/surface.hpp"
+#include "lib/softva/tiling.hpp"
 
 namespace dxva::softva {
 namespace {
@@ -88,10 +90,20 @@ VAStatus read_attributes(const VASurfaceAttrib* attributes, unsigned count, Requ
   return VA_STATUS_SUCCESS;
 }
 
-bool offers_linear(const VADRMFormatModifierList& list) {
+bool offers(const VADRMFormatModifierList& list, uint64_t modifier) {
   if (!list.modifiers || list.num_modifiers > kMaxModifiers) return false;
   const std::span<const uint64_t> modifiers(list.modifiers, list.num_modifiers);
-  return std::find(modifiers.begin(), modifiers.end(), kModifierLinear) != modifiers.end();
+  return std::find(modifiers.begin(), modifiers.end(), modifier) != modifiers.end();
+}
+
+// The layout for new surfaces: what the knob says, within what the client can take. Nothing:
+// the client takes neither.
+std::optional<LayoutKind> choose_layout(const Knobs& knobs, const Request& request) {
+  if (!request.modifiers) return knobs.layout;
+  if (knobs.layout == LayoutKind::Tiled && offers(*request.modifiers, kTiledModifier))
+    return LayoutKind::Tiled;
+  if (!offers(*request.modifiers, kModifierLinear)) return std::nullopt;
+  return knobs.layout == LayoutKind::Tiled ? LayoutKind::Tight : knobs.layout;
 }
 
 VAStatus surface_status(const Error& error) {
@@ -125,7 +137,8 @@ VAStatus create_surfaces2(Driver& driver, unsigned rt_format, unsigned width, un
   if (count > kMaxSurfacesPerCall) return VA_STATUS_ERROR_MAX_NUM_EXCEEDED;
   if (width == 0 || height == 0 || width > kMaxSize || height > kMaxSize)
     return VA_STATUS_ERROR_RESOLUTION_NOT_SUPPORTED;
-  if (driver.knobs.faults.fails(Call::CreateSurfaces)) return VA_STATUS_ERROR_ALLOCATION_FAILED;
+  if (driver.fails(Call::CreateSurfaces, driver.surface_count + 1, count))
+    return VA_STATUS_ERROR_ALLOCATION_FAILED;
 
   Request request;
   request.format = default_surface_format(rt_format);
@@ -137,12 +150,12 @@ VAStatus create_surfaces2(Driver& driver, unsigned rt_format, unsigned width, un
   if (request.import && !request.descriptors) return VA_STATUS_ERROR_INVALID_PARAMETER;
   // va.h: modifiers are for new memory, never for an import.
   if (request.modifiers && request.import) return VA_STATUS_ERROR_INVALID_PARAMETER;
-  if (request.modifiers && !offers_linear(*request.modifiers))
-    return VA_STATUS_ERROR_ATTR_NOT_SUPPORTED;
+  const auto kind = choose_layout(driver.knobs, request);
+  if (!kind) return VA_STATUS_ERROR_ATTR_NOT_SUPPORTED;
 
-  auto layout = plan_layout(*request.format, width, height, driver.knobs.layout,
-                            driver.knobs.pitch_align);
+  auto layout = plan_layout(*request.format, width, height, *kind, driver.knobs.pitch_align);
   if (!layout) return VA_STATUS_ERROR_RESOLUTION_NOT_SUPPORTED;
+  if (driver.knobs.tiled_from_export > 0) layout->tiled = false;
 
   // All or none: the client knows no ids until it has all of them.
   std::vector<std::shared_ptr<Surface>> made;
@@ -155,7 +168,11 @@ VAStatus create_surfaces2(Driver& driver, unsigned rt_format, unsigned width, un
     if (!surface) return surface_status(surface.error());
     made.push_back(std::move(*surface));
   }
-  for (unsigned i = 0; i < count; ++i) ids[i] = driver.surfaces.add(std::move(made[i]));
+  for (unsigned i = 0; i < count; ++i) {
+    const uint64_t number = made[i]->number();
+    ids[i] = driver.surfaces.add(std::move(made[i]));
+    driver.knobs.log.surface_made(number, ids[i]);
+  }
   return VA_STATUS_SUCCESS;
 }
 

@@ -15,7 +15,7 @@ std::vector<int> failures(const char* list, Call call = Call::Export, uint64_t s
   fail_unless(bool(plan), "%s", list);
   std::vector<int> failed;
   for (int number = 1; number <= 10; ++number)
-    if (plan->fails(call, surface)) failed.push_back(number);
+    if (plan->fails(call, surface, 1)) failed.push_back(number);
   return failed;
 }
 
@@ -36,12 +36,21 @@ GST_START_TEST(surface_rules_look_at_the_surface_only) {
 }
 GST_END_TEST;
 
+GST_START_TEST(call_that_makes_the_surface_is_met_too) {
+  auto plan = FaultPlan::parse("createsurfaces:surface=5");
+  fail_if(plan->fails(Call::CreateSurfaces, 1, 4));
+  fail_unless(plan->fails(Call::CreateSurfaces, 3, 4));
+  fail_unless(plan->fails(Call::CreateSurfaces, 5, 1));
+  fail_if(plan->fails(Call::CreateSurfaces, 6, 10));
+}
+GST_END_TEST;
+
 GST_START_TEST(calls_are_counted_apart) {
   auto plan = FaultPlan::parse("export:at=2,sync:at=1");
-  fail_if(plan->fails(Call::Export));
-  fail_unless(plan->fails(Call::Sync));
-  fail_unless(plan->fails(Call::Export));
-  fail_if(plan->fails(Call::Sync));
+  fail_if(plan->fails(Call::Export, 0, 1));
+  fail_unless(plan->fails(Call::Sync, 0, 1));
+  fail_unless(plan->fails(Call::Export, 0, 1));
+  fail_if(plan->fails(Call::Sync, 0, 1));
   fail_unless(failures("export:at=1", Call::GetImage).empty());
 }
 GST_END_TEST;
@@ -64,6 +73,7 @@ Suite* softva_fault_plan_suite() {
   suite_add_tcase(suite, tcase);
   tcase_add_test(tcase, rules_mean_what_they_say);
   tcase_add_test(tcase, surface_rules_look_at_the_surface_only);
+  tcase_add_test(tcase, call_that_makes_the_surface_is_met_too);
   tcase_add_test(tcase, calls_are_counted_apart);
   tcase_add_test(tcase, mistyped_plans_are_refused);
   return suite;

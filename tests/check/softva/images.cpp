@@ -35,7 +35,7 @@ void fill(const MappedImage& image, uint32_t planes, Size size, uint32_t row_cel
 }
 
 GST_START_TEST(derived_image_is_the_exported_memory) {
-  for (const char* layout : {"tight", "padded", "gap", "dup-fds"}) {
+  for (const char* layout : {"tight", "padded", "gap", "dup-fds", "odd-pitch", "composed"}) {
     const ScopedEnvironment knob("DXVASOFT_LAYOUT", layout);
     Client client;
     const VASurfaceID surface = client.surface(61, 47);
@@ -86,7 +86,7 @@ GST_START_TEST(derived_image_outlives_its_surface) {
 GST_END_TEST;
 
 GST_START_TEST(get_image_reads_what_was_decoded_in_every_format_and_layout) {
-  for (const char* layout : {"tight", "gap", "two-objects"}) {
+  for (const char* layout : {"tight", "gap", "two-objects", "odd-pitch", "tiled"}) {
     const ScopedEnvironment knob("DXVASOFT_LAYOUT", layout);
     Client client;
     for (const Size size : kSizes) {

@@ -267,13 +267,25 @@ GST_END_TEST;
 
 GST_START_TEST(knobs_that_make_no_sense_stop_the_driver) {
   constexpr const char* kCases[][2] = {
-      {"DXVASOFT_MEMORY", "floppy"},      {"DXVASOFT_LAYOUT", "diagonal"},
-      {"DXVASOFT_PITCH_ALIGN", "0"},      {"DXVASOFT_PITCH_ALIGN", "64x"},
-      {"DXVASOFT_PITCH_ALIGN", "4097"},   {"DXVASOFT_DECODE_DELAY_MS", "-1"},
-      {"DXVASOFT_FAULT", "export"},       {"DXVASOFT_FAULT", "export:every"},
-      {"DXVASOFT_FAULT", "export:at=0"},  {"DXVASOFT_FAULT", "exprot:at=1"},
-      {"DXVASOFT_FAULT", "export:on=1"},  {"DXVASOFT_FAULT", "export:at=1,,"},
-      {"DXVASOFT_FAULT", "export:at=1x"}, {"DXVASOFT_FAULT", "=:"},
+      {"DXVASOFT_MEMORY", "floppy"},
+      {"DXVASOFT_LAYOUT", "diagonal"},
+      {"DXVASOFT_PITCH_ALIGN", "0"},
+      {"DXVASOFT_PITCH_ALIGN", "64x"},
+      {"DXVASOFT_PITCH_ALIGN", "4097"},
+      {"DXVASOFT_DECODE_DELAY_MS", "-1"},
+      {"DXVASOFT_FAULT", "export"},
+      {"DXVASOFT_FAULT", "export:every"},
+      {"DXVASOFT_FAULT", "export:at=0"},
+      {"DXVASOFT_FAULT", "exprot:at=1"},
+      {"DXVASOFT_FAULT", "export:on=1"},
+      {"DXVASOFT_FAULT", "export:at=1,,"},
+      {"DXVASOFT_FAULT", "export:at=1x"},
+      {"DXVASOFT_FAULT", "=:"},
+      {"DXVASOFT_TILED_FROM", "0"},
+      {"DXVASOFT_TILED_FROM", "1"},
+      {"DXVASOFT_LATE_MS", "60001"},
+      {"DXVASOFT_DESCRIPTOR_SIZE", "long"},
+      {"DXVASOFT_LOG", "/"},
   };
   for (const auto& [name, value] : kCases) {
     const ScopedEnvironment knob(name, value);

@@ -26,7 +26,8 @@ namespace {
 
 constexpr uint32_t kSeparate = VA_EXPORT_SURFACE_READ_WRITE | VA_EXPORT_SURFACE_SEPARATE_LAYERS;
 constexpr uint32_t kComposed = VA_EXPORT_SURFACE_READ_WRITE | VA_EXPORT_SURFACE_COMPOSED_LAYERS;
-constexpr const char* kLayouts[] = {"tight", "padded", "gap", "two-objects", "dup-fds"};
+constexpr const char* kLayouts[] = {"tight",       "padded",  "gap",
+                                    "two-objects", "dup-fds", "odd-pitch"};
 
 struct Size {
   uint32_t width, height;
