@@ -129,4 +129,7 @@ static void gst_dxva_allocator_init(GstDxvaAllocator* self) {
   // ones. mem_type stays the parent's "dmabuf", by which everybody knows such memory.
   GST_ALLOCATOR(self)->mem_map_full = dxva::gst::map_full;
   GST_ALLOCATOR(self)->mem_unmap_full = dxva::gst::unmap_full;
+  // Says to dxvaglupload that a map shows rows of pixels even where the memory is tiled. It
+  // reads no other tiled memory, because a stranger's map would show the tiles.
+  g_object_set_data(G_OBJECT(self), "dxva-maps-linear", self);
 }

@@ -125,6 +125,9 @@ GstPtr<GstBuffer> wrap_textures(GstGLContext* context, const GstVideoInfo& info,
   }
   for (guint i = 0; writable == Writable::No && i < gst_buffer_n_memory(buffer.get()); ++i)
     GST_MINI_OBJECT_FLAG_SET(gst_buffer_peek_memory(buffer.get(), i), GST_MEMORY_FLAG_READONLY);
+  // Consumers in another context of the share group wait on it; in this one GL keeps the order.
+  if (GstGLSyncMeta* sync = gst_buffer_add_gl_sync_meta(context, buffer.get()))
+    gst_gl_sync_meta_set_sync_point(sync, context);
   return buffer;
 }
 

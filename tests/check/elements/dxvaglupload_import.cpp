@@ -458,6 +458,21 @@ GST_START_TEST(the_crop_moves_the_planes_of_an_import) {
 }
 GST_END_TEST;
 
+GST_START_TEST(outgoing_textures_are_readonly_and_have_a_sync_point) {
+  UploadHarness harness(kSmall);
+  MemfdFrame frame(kSmall);
+  const GstPtr<GstBuffer> out = harness.push(frame.buffer());
+  fail_unless_equals_int(gst_buffer_n_memory(out.get()), 2);
+  fail_unless(gst_buffer_get_video_meta(out.get()) != nullptr);
+  fail_unless(gst_buffer_get_gl_sync_meta(out.get()) != nullptr);
+  // A consumer that wrote would write into a decoder's reference picture.
+  if (harness.imports())
+    fail_unless(GST_MEMORY_IS_READONLY(gst_buffer_peek_memory(out.get(), 0)));
+  const GstAllocator* allocator = gst_buffer_peek_memory(out.get(), 0)->allocator;
+  fail_unless_equals_string(allocator->mem_type, GST_GL_MEMORY_ALLOCATOR_NAME);
+}
+GST_END_TEST;
+
 GST_START_TEST(stale_errors_of_others_refuse_nothing) {
   UploadHarness harness(kSmall);
   auto frames = make_frames(4);
@@ -493,6 +508,7 @@ int main(int argc, char** argv) {
   tcase_add_test(tests, a_refused_buffer_is_named_to_its_producer);
   tcase_add_test(tests, a_drivers_refusal_costs_one_frame_and_is_retried_later);
   tcase_add_test(tests, the_crop_moves_the_planes_of_an_import);
+  tcase_add_test(tests, outgoing_textures_are_readonly_and_have_a_sync_point);
   tcase_add_test(tests, stale_errors_of_others_refuse_nothing);
   return gst_check_run_suite(suite, "dxvaglupload_import", __FILE__);
 }
