@@ -3,7 +3,10 @@
 // Making, sharing and dropping objects by the thousand, in one thread and in many. Leaks of
 // memory show in the suite "sanitize", races in a build with ThreadSanitizer.
 
+#include <array>
 #include <atomic>
+#include <iterator>
+#include <random>
 #include <set>
 #include <thread>
 #include <vector>
@@ -153,6 +156,148 @@ GST_START_TEST(surfaces_may_vanish_under_every_call) {
 }
 GST_END_TEST;
 
+// Calls in no sensible order, on ids that several threads make and drop: whatever they answer,
+// the driver lives. The ids are a small shared pool, so most calls hit something.
+class RandomCaller {
+ public:
+  using Pool = std::array<std::atomic<VAGenericID>, 24>;
+
+  RandomCaller(const Client& client, Pool& pool, uint32_t seed)
+      : client_(client), display_(client.display()), pool_(pool), random_(seed) {}
+
+  void call() {
+    switch (below(20)) {
+      case 0: {
+        VASurfaceID id = VA_INVALID_ID;
+        vaCreateSurfaces(display_, VA_RT_FORMAT_YUV420, size(), size(), &id, 1, nullptr, 0);
+        keep(id);
+        break;
+      }
+      case 1: {
+        VAContextID id = VA_INVALID_ID;
+        VASurfaceID target = any();
+        vaCreateContext(display_, below(4) ? client_.config() : any(), static_cast<int>(size()),
+                        static_cast<int>(size()), 0, &target, below(8) == 0, &id);
+        keep(id);
+        break;
+      }
+      case 2:
+      case 3: {
+        const FakeOrder order{.action = static_cast<FakeAction>(below(3)),
+                              .width = size(),
+                              .height = size(),
+                              .gray = below(2)};
+        FakeOrder copy = order;
+        VABufferID id = VA_INVALID_ID;
+        vaCreateBuffer(display_, any(), static_cast<VABufferType>(below(16)),
+                       below(2) ? sizeof copy : below(sizeof copy), 1, &copy, &id);
+        keep(id);
+        break;
+      }
+      case 4: {
+        VAImageFormat format{};
+        constexpr uint32_t kFourccs[] = {VA_FOURCC_NV12, VA_FOURCC_I420, VA_FOURCC_YV12,
+                                         VA_FOURCC_P010, VA_FOURCC_ARGB};
+        format.fourcc = kFourccs[below(std::size(kFourccs))];
+        VAImage image{};
+        if (vaCreateImage(display_, &format, static_cast<int>(size()), static_cast<int>(size()),
+                          &image) == VA_STATUS_SUCCESS) {
+          keep(image.image_id);
+          keep(image.buf);
+        }
+        break;
+      }
+      case 5: {
+        VAImage image{};
+        if (vaDeriveImage(display_, any(), &image) == VA_STATUS_SUCCESS) keep(image.image_id);
+        break;
+      }
+      case 6:
+      case 7:
+        vaBeginPicture(display_, any(), any());
+        break;
+      case 8:
+      case 9: {
+        VABufferID buffers[] = {any(), any()};
+        vaRenderPicture(display_, any(), buffers, static_cast<int>(below(3)));
+        break;
+      }
+      case 10:
+      case 11:
+        vaEndPicture(display_, any());
+        break;
+      case 12:
+        vaGetImage(display_, any(), static_cast<int>(below(40)) - 2,
+                   static_cast<int>(below(40)) - 2, below(70), below(70), any());
+        break;
+      case 13: {
+        const uint32_t width = below(70), height = below(70);
+        vaPutImage(display_, any(), any(), static_cast<int>(below(40)) - 2,
+                   static_cast<int>(below(40)), width, height, static_cast<int>(below(40)),
+                   static_cast<int>(below(40)), width, height);
+        break;
+      }
+      case 14: {
+        const Export exported(client_, any(), below(16));
+        break;
+      }
+      case 15: {
+        void* data = nullptr;
+        vaMapBuffer(display_, any(), &data);
+        vaUnmapBuffer(display_, any());
+        break;
+      }
+      case 16: {
+        VASurfaceID id = any();
+        vaDestroySurfaces(display_, &id, 1);
+        break;
+      }
+      case 17:
+        vaDestroyContext(display_, any());
+        break;
+      case 18:
+        vaDestroyBuffer(display_, any());
+        break;
+      case 19:
+        vaDestroyImage(display_, any());
+        break;
+    }
+  }
+
+ private:
+  uint32_t below(size_t limit) { return static_cast<uint32_t>(random_() % limit); }
+  uint32_t size() { return below(12) ? 1 + below(64) : 0; }
+  VAGenericID any() { return pool_[below(pool_.size())]; }
+  void keep(VAGenericID id) { pool_[below(pool_.size())] = id; }
+
+  const Client& client_;
+  VADisplay display_;
+  Pool& pool_;
+  std::minstd_rand random_;
+};
+
+GST_START_TEST(calls_at_random_never_hurt) {
+  { const Client warm_up; }
+  const size_t before = open_descriptors();
+  for (uint32_t seed = 1; seed <= 5; ++seed) {
+    Client client;
+    RandomCaller::Pool pool{};
+    std::vector<std::thread> threads;
+    for (uint32_t i = 0; i < kThreads; ++i)
+      threads.emplace_back([&client, &pool, seed, i] {
+        RandomCaller caller(client, pool, seed * 100 + i);
+        for (int round = 0; round < kRounds; ++round) caller.call();
+      });
+    for (std::thread& thread : threads) thread.join();
+    // And it still works.
+    const FakeOrder order{};
+    fail_unless_equals_int(client.decode(client.context(64, 48), client.surface(64, 48), order),
+                           VA_STATUS_SUCCESS);
+  }
+  fail_unless_equals_int(open_descriptors(), before);
+}
+GST_END_TEST;
+
 Suite* softva_lifetime_suite() {
   Suite* suite = suite_create("softva_lifetime");
   TCase* tcase = tcase_create("general");
@@ -164,6 +309,7 @@ Suite* softva_lifetime_suite() {
   tcase_add_test(tcase, terminate_with_everything_alive_frees_it);
   tcase_add_test(tcase, threads_do_not_disturb_each_other);
   tcase_add_test(tcase, surfaces_may_vanish_under_every_call);
+  tcase_add_test(tcase, calls_at_random_never_hurt);
   return suite;
 }
 
