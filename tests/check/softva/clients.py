@@ -76,12 +76,14 @@ class Tap:
 
 
 class Xvfb:
-    """One X server for all clients; it picks a free number itself."""
+    """One X server for all clients; it picks a free number itself. Without -noreset it starts anew
+    whenever no client is left, and refuses the one that comes meanwhile."""
 
     def __enter__(self) -> str:
         read, write = os.pipe()
         self.process = subprocess.Popen(
-            ["Xvfb", "-displayfd", str(write), "-screen", "0", "640x480x24", "-nolisten", "tcp"],
+            ["Xvfb", "-displayfd", str(write), "-screen", "0", "640x480x24", "-nolisten", "tcp",
+             "-noreset"],
             pass_fds=[write], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(write)
         with os.fdopen(read) as answer:
