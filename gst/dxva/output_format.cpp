@@ -95,7 +95,8 @@ OutputFormat OutputFormat::of(const decode::DecodedFrame& frame) {
 }
 
 GstVideoFormat semi_planar(GstVideoFormat format) {
-  if (format == GST_VIDEO_FORMAT_I420) return GST_VIDEO_FORMAT_NV12;
+  if (format == GST_VIDEO_FORMAT_I420 || format == GST_VIDEO_FORMAT_GRAY8)
+    return GST_VIDEO_FORMAT_NV12;
   if (format == GST_VIDEO_FORMAT_I420_10LE) return GST_VIDEO_FORMAT_P010_10LE;
   return GST_VIDEO_FORMAT_UNKNOWN;
 }

@@ -28,8 +28,8 @@ struct OutputFormat {
   [[nodiscard]] static OutputFormat of(const decode::DecodedFrame& frame);
 };
 
-// The one with interleaved chroma for planar 4:2:0 (NV12, P010), else UNKNOWN: what a consumer
-// that was meant for surfaces takes in their place.
+// The one that a surface would have had for planar 4:2:0 and for gray (NV12, P010), else
+// UNKNOWN: what a consumer that was meant for surfaces takes in their place.
 [[nodiscard]] GstVideoFormat semi_planar(GstVideoFormat format);
 
 // Completes `info` (made for the size and format) with what the stream says and the container,

@@ -42,6 +42,14 @@ uint32_t plane_pitch(GstVideoFrame& frame, uint32_t plane) {
   return static_cast<uint32_t>(GST_VIDEO_FRAME_PLANE_STRIDE(&frame, plane));
 }
 
+// Chroma of no colour.
+void fill_neutral(GstVideoFrame& to) {
+  const size_t row_bytes = (static_cast<size_t>(GST_VIDEO_FRAME_WIDTH(&to)) + 1) / 2 * 2;
+  for (int row = 0; row < GST_VIDEO_FRAME_COMP_HEIGHT(&to, 1); ++row)
+    std::memset(plane_data(to, 1) + static_cast<size_t>(row) * plane_pitch(to, 1), 128,
+                row_bytes);
+}
+
 // P010 has its ten bits at the top of the word, planar formats at the bottom.
 void copy_shifted(const video::PlaneView& from, uint8_t* to, uint32_t pitch_bytes) {
   for (uint32_t row = 0; row < from.rows; ++row) {
@@ -85,6 +93,11 @@ bool copy_picture(const PictureView& from, const decode::Rect& visible, GstVideo
   }
   if (wanted == GST_VIDEO_FORMAT_UNKNOWN || wanted != semi_planar(from.format)) return false;
   const auto y = crop_plane(from, info, 0, visible);
+  if (from.plane_count == 1) {
+    video::copy_plane(y, plane_data(to, 0), plane_pitch(to, 0));
+    fill_neutral(to);
+    return true;
+  }
   const auto u = crop_plane(from, info, 1, visible);
   const auto v = crop_plane(from, info, 2, visible);
   if (wanted == GST_VIDEO_FORMAT_NV12) {

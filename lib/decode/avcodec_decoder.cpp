@@ -387,8 +387,8 @@ Status AvcodecDecoder::open_context(bool hardware) {
   // Surfaces are cropped by whoever shows them; libavcodec would only move pointers, which a
   // surface has not.
   context->apply_cropping = 0;
-  // As gst-libav and ffmpeg: a picture with a missing reference is shown, and marked.
-  context->flags |= AV_CODEC_FLAG_OUTPUT_CORRUPT;
+  // AV_CODEC_FLAG_OUTPUT_CORRUPT stays off, unlike in gst-libav: with it a stream that lost its
+  // first IDR picture begins with pictures predicted from nothing.
   // Without it the H.264 decoder guesses the reorder depth and drops pictures until it has
   // learnt (41 of 43 in one conformance stream); the price is that the first picture comes
   // some packets later.
