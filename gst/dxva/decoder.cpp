@@ -278,8 +278,10 @@ bool Decoder::take_src_event(GstEvent* event) {
   if (!structure || !gst_structure_has_name(structure, "dxva-import-failed")) return false;
   guint64 device = 0;
   guint64 inode = 0;
+  // Inode 0 is about all buffers: the consumer will map them, which costs the one copy that we
+  // would make.
   if (gst_structure_get_uint64(structure, "device", &device) &&
-      gst_structure_get_uint64(structure, "inode", &inode)) {
+      gst_structure_get_uint64(structure, "inode", &inode) && inode != 0) {
     const char* name = gst_structure_get_string(structure, "reason");
     refused_.add({.device = device, .inode = inode}, reason_of_name(name));
     GST_DEBUG_OBJECT(&element_, "buffer %" G_GUINT64_FORMAT " is not imported (%s): copied",

@@ -142,8 +142,12 @@ bool Decoder::prepare(const decode::DecodedFrame& picture, Offer& offer) {
   if (!again && picture.surface) {
     if (agreement_.is_dmabuf()) {
       offer = look_at(picture);
-      // A driver may lay out one surface otherwise than the next.
-      again = offer.refused == Reason::None && offer.layout.modifier != agreement_.modifier;
+      // A driver may lay out one surface otherwise than the next. DMA_DRM caps can follow it;
+      // with the older ones this surface is copied, and no other.
+      if (offer.refused == Reason::None && offer.layout.modifier != agreement_.modifier) {
+        again = agreement_.delivery == Delivery::DmaDrm;
+        if (!again) offer.refused = Reason::ModifierNotLinear;
+      }
     } else if (pause_ > 0 && --pause_ == 0) {
       again = true;
     }

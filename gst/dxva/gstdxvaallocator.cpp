@@ -101,6 +101,9 @@ void unmap_full(GstMemory* memory, GstMapInfo*) {
 
 GstPtr<GstAllocator> make_dxva_allocator() {
   auto* object = GST_ALLOCATOR(g_object_new(GST_TYPE_DXVA_ALLOCATOR, nullptr));
+  // A word to dxvaglupload: a map of this memory shows rows of pixels even where the modifier
+  // says tiles.
+  g_object_set_data(G_OBJECT(object), "dxva-maps-linear", GINT_TO_POINTER(1));
   return GstPtr<GstAllocator>::adopt(GST_ALLOCATOR(gst_object_ref_sink(object)));
 }
 

@@ -209,6 +209,29 @@ GST_START_TEST(tight_linear_copies_what_is_not) {
 }
 GST_END_TEST
 
+// The only DMABuf caps of GStreamer 1.22 say linear memory.
+GST_START_TEST(tiled_surfaces_are_copied_where_caps_cannot_tell) {
+  guint minor = 0;
+  guint ignored = 0;
+  gst_version(&ignored, &minor, &ignored, &ignored);
+  if (minor >= 24) DXVA_SKIP("this GStreamer has DMA_DRM caps");
+  const auto wanted = reference();
+  const Options options{.sink_caps = std::string(kDmabufNv12) + ";video/x-raw",
+                        .video_meta = true};
+  g_setenv("DXVASOFT_LAYOUT", "tiled", TRUE);
+  const Decoded all = decode_well("dxvadec", options);
+  expect_same(all.pictures, wanted);
+  fail_unless_equals_uint64(all.reason("modifier-not-linear"), 60);
+  // Some become tiled while others are out as they are: those alone are copied.
+  g_setenv("DXVASOFT_TILED_FROM", "25", TRUE);
+  const Decoded some = decode_well("dxvadec", options);
+  expect_same(some.pictures, wanted);
+  fail_unless_equals_uint64(some.step("exported"), 24);
+  fail_unless_equals_uint64(some.reason("modifier-not-linear"), 36);
+  fail_unless_equals_int(some.caps.size(), 1);
+}
+GST_END_TEST
+
 // --- caps
 
 GST_START_TEST(dma_bufs_come_first_where_both_are_taken) {
@@ -300,6 +323,7 @@ static Suite* dxvadec_memory_suite() {
   tcase_add_test(one, writing_to_a_buffer_does_not_touch_the_surface);
   tcase_add_test(one, every_layout_of_a_driver_is_passed_on);
   tcase_add_test(one, tight_linear_copies_what_is_not);
+  tcase_add_test(one, tiled_surfaces_are_copied_where_caps_cannot_tell);
   suite_add_tcase(suite, one);
   TCase* caps = tcase_create("caps");
   tcase_set_timeout(caps, 120);

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The parts of dxvadec that need no pipeline: memories, copies, formats, refusals.
+#include <gst/allocators/allocators.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <numeric>
+#include <vector>
+
+#include "gst/dxva/codecs.hpp"
+#include "gst/dxva/decoder_stats.hpp"
+#include "gst/dxva/gstdxvaallocator.hpp"
+#include "gst/dxva/output_format.hpp"
+#include "gst/dxva/picture_copy.hpp"
+#include "gst/dxva/refused_buffers.hpp"
+#include "tests/check/support/check.hpp"
+
+using namespace dxva;
+using namespace dxva::gst;
+
+namespace {
+
+constexpr size_t kSize = 4096;
+
+UniqueFd filled_memfd(uint8_t value) {
+  UniqueFd fd(memfd_create("test", MFD_CLOEXEC));
+  const std::vector<uint8_t> bytes(kSize, value);
+  fail_unless_equals_int(write(fd.get(), bytes.data(), kSize), kSize);
+  return fd;
+}
+
+}  // namespace
+
+// --- memory
+
+GST_START_TEST(tiled_memory_is_read_back_once_for_all_maps) {
+  const auto allocator = make_dxva_allocator();
+  int read_backs = 0;
+  const auto memory = wrap_dmabuf(allocator.get(), filled_memfd(1), kSize,
+                                  {.linear = false, .read_back = [&](std::span<uint8_t> to) {
+                                     ++read_backs;
+                                     std::memset(to.data(), 42, to.size());
+                                     return true;
+                                   }});
+  fail_unless(gst_is_dmabuf_memory(memory.get()));
+  const auto part = GstPtr<GstMemory>::adopt(gst_memory_share(memory.get(), 100, 200));
+  GstMapInfo one;
+  GstMapInfo two;
+  GstMapInfo three;
+  fail_unless(gst_memory_map(memory.get(), &one, GST_MAP_READ));
+  fail_unless(gst_memory_map(memory.get(), &two, GST_MAP_READ));
+  fail_unless(gst_memory_map(part.get(), &three, GST_MAP_READ));
+  fail_unless(one.data[0] == 42 && two.data[kSize - 1] == 42);
+  fail_unless(three.data == one.data + 100 && three.size == 200);
+  gst_memory_unmap(memory.get(), &one);
+  fail_unless(two.data[7] == 42);
+  gst_memory_unmap(memory.get(), &two);
+  gst_memory_unmap(part.get(), &three);
+  fail_unless_equals_int(read_backs, 1);
+  fail_unless(gst_memory_map(memory.get(), &one, GST_MAP_READ));
+  gst_memory_unmap(memory.get(), &one);
+  fail_unless_equals_int(read_backs, 2);
+}
+GST_END_TEST
+
+GST_START_TEST(memory_that_cannot_be_read_back_cannot_be_mapped) {
+  const auto allocator = make_dxva_allocator();
+  const auto memory =
+      wrap_dmabuf(allocator.get(), filled_memfd(1), kSize,
+                  {.linear = false, .read_back = [](std::span<uint8_t>) { return false; }});
+  GstMapInfo map;
+  fail_if(gst_memory_map(memory.get(), &map, GST_MAP_READ));
+}
+GST_END_TEST
+
+GST_START_TEST(linear_memory_is_the_memory_itself) {
+  const auto allocator = make_dxva_allocator();
+  UniqueFd fd = filled_memfd(3);
+  const UniqueFd ours = fd.duplicate();
+  const auto memory = wrap_dmabuf(allocator.get(), std::move(fd), kSize, {.writable = true});
+  GstMapInfo map;
+  fail_unless(gst_memory_map(memory.get(), &map, GST_MAP_READWRITE));
+  fail_unless(map.data[5] == 3);
+  map.data[5] = 9;
+  gst_memory_unmap(memory.get(), &map);
+  uint8_t byte = 0;
+  fail_unless_equals_int(pread(ours.get(), &byte, 1, 5), 1);
+  fail_unless_equals_int(byte, 9);
+}
+GST_END_TEST
+
+GST_START_TEST(surface_memory_is_not_written_to) {
+  const auto allocator = make_dxva_allocator();
+  const auto memory = wrap_dmabuf(allocator.get(), filled_memfd(3), kSize, {});
+  GstMapInfo map;
+  fail_if(gst_memory_map(memory.get(), &map, GST_MAP_WRITE));
+  const auto copy = GstPtr<GstMemory>::adopt(gst_memory_copy(memory.get(), 0, -1));
+  fail_if(gst_is_dmabuf_memory(copy.get()));
+  fail_unless(gst_memory_map(copy.get(), &map, GST_MAP_READ));
+  fail_unless(map.size == kSize && map.data[17] == 3);
+  gst_memory_unmap(copy.get(), &map);
+}
+GST_END_TEST
+
+// --- copies
+
+namespace {
+
+// 4:2:0 with odd sizes: every sample is its number.
+struct Planar {
+  static constexpr uint32_t kWidth = 7, kHeight = 5, kChromaWidth = 4, kChromaHeight = 3;
+  std::vector<uint16_t> y, u, v;
+  uint32_t bytes;
+  std::vector<uint8_t> y8, u8, v8;
+
+  explicit Planar(uint32_t sample_bytes) : bytes(sample_bytes) {
+    y.resize(kWidth * kHeight);
+    u.resize(kChromaWidth * kChromaHeight);
+    v.resize(u.size());
+    std::iota(y.begin(), y.end(), uint16_t{1});
+    std::iota(u.begin(), u.end(), uint16_t{100});
+    std::iota(v.begin(), v.end(), uint16_t{200});
+    y8.assign(y.begin(), y.end());
+    u8.assign(u.begin(), u.end());
+    v8.assign(v.begin(), v.end());
+  }
+  PictureView view(GstVideoFormat format) const {
+    PictureView out{.format = format, .plane_count = 3};
+    const auto* a = bytes == 1 ? y8.data() : reinterpret_cast<const uint8_t*>(y.data());
+    const auto* b = bytes == 1 ? u8.data() : reinterpret_cast<const uint8_t*>(u.data());
+    const auto* c = bytes == 1 ? v8.data() : reinterpret_cast<const uint8_t*>(v.data());
+    out.planes[0] = {.data = a, .pitch_bytes = kWidth * bytes};
+    out.planes[1] = {.data = b, .pitch_bytes = kChromaWidth * bytes};
+    out.planes[2] = {.data = c, .pitch_bytes = kChromaWidth * bytes};
+    return out;
+  }
+};
+
+class Target {
+ public:
+  Target(GstVideoFormat format, uint32_t width, uint32_t height) {
+    GstVideoInfo info;
+    gst_video_info_set_format(&info, format, width, height);
+    buffer_ = GstPtr<GstBuffer>::adopt(gst_buffer_new_allocate(nullptr, info.size, nullptr));
+    fail_unless(gst_video_frame_map(&frame, &info, buffer_.get(), GST_MAP_READWRITE));
+  }
+  ~Target() { gst_video_frame_unmap(&frame); }
+  template <typename Sample>
+  Sample at(uint32_t plane, uint32_t x, uint32_t y) const {
+    const auto* row = static_cast<const uint8_t*>(GST_VIDEO_FRAME_PLANE_DATA(&frame, plane)) +
+                      y * static_cast<uint32_t>(GST_VIDEO_FRAME_PLANE_STRIDE(&frame, plane));
+    return reinterpret_cast<const Sample*>(row)[x];
+  }
+  GstVideoFrame frame;
+
+ private:
+  GstPtr<GstBuffer> buffer_;
+};
+
+}  // namespace
+
+GST_START_TEST(planar_becomes_semi_planar_with_odd_sizes) {
+  const Planar from(1);
+  Target to(GST_VIDEO_FORMAT_NV12, 7, 5);
+  fail_unless(
+      copy_picture(from.view(GST_VIDEO_FORMAT_I420), {.width = 7, .height = 5}, to.frame));
+  fail_unless_equals_int(to.at<uint8_t>(0, 6, 4), 35);
+  fail_unless_equals_int(to.at<uint8_t>(1, 0, 0), 100);
+  fail_unless_equals_int(to.at<uint8_t>(1, 1, 0), 200);
+  fail_unless_equals_int(to.at<uint8_t>(1, 6, 2), 111);
+  fail_unless_equals_int(to.at<uint8_t>(1, 7, 2), 211);
+}
+GST_END_TEST
+
+GST_START_TEST(ten_bits_move_to_the_top_of_the_word) {
+  const Planar from(2);
+  Target to(GST_VIDEO_FORMAT_P010_10LE, 7, 5);
+  fail_unless(
+      copy_picture(from.view(GST_VIDEO_FORMAT_I420_10LE), {.width = 7, .height = 5}, to.frame));
+  fail_unless_equals_int(to.at<uint16_t>(0, 6, 4), 35 << 6);
+  fail_unless_equals_int(to.at<uint16_t>(1, 6, 2), 111 << 6);
+  fail_unless_equals_int(to.at<uint16_t>(1, 7, 2), 211 << 6);
+}
+GST_END_TEST
+
+GST_START_TEST(a_copy_takes_the_visible_part) {
+  const Planar from(1);
+  Target to(GST_VIDEO_FORMAT_I420, 3, 3);
+  fail_unless(copy_picture(from.view(GST_VIDEO_FORMAT_I420),
+                           {.x = 2, .y = 2, .width = 3, .height = 3}, to.frame));
+  fail_unless_equals_int(to.at<uint8_t>(0, 0, 0), 17);
+  fail_unless_equals_int(to.at<uint8_t>(0, 2, 2), 33);
+  fail_unless_equals_int(to.at<uint8_t>(1, 0, 0), 105);
+  fail_unless_equals_int(to.at<uint8_t>(2, 1, 1), 210);
+}
+GST_END_TEST
+
+GST_START_TEST(gray_gets_chroma_of_no_colour) {
+  const Planar from(1);
+  PictureView view = from.view(GST_VIDEO_FORMAT_GRAY8);
+  view.plane_count = 1;
+  Target to(GST_VIDEO_FORMAT_NV12, 7, 5);
+  fail_unless(copy_picture(view, {.width = 7, .height = 5}, to.frame));
+  fail_unless_equals_int(to.at<uint8_t>(0, 6, 4), 35);
+  for (uint32_t x = 0; x < 8; ++x) fail_unless_equals_int(to.at<uint8_t>(1, x, 2), 128);
+}
+GST_END_TEST
+
+GST_START_TEST(formats_that_do_not_match_are_refused) {
+  const Planar from(1);
+  Target other(GST_VIDEO_FORMAT_RGBA, 7, 5);
+  fail_if(
+      copy_picture(from.view(GST_VIDEO_FORMAT_I420), {.width = 7, .height = 5}, other.frame));
+  Target smaller(GST_VIDEO_FORMAT_I420, 6, 5);
+  fail_if(
+      copy_picture(from.view(GST_VIDEO_FORMAT_I420), {.width = 7, .height = 5}, smaller.frame));
+}
+GST_END_TEST
+
+// --- bookkeeping
+
+GST_START_TEST(a_refused_buffer_is_tried_again_after_a_while) {
+  RefusedBuffers refused;
+  const BufferIdentity one{.device = 1, .inode = 2};
+  const BufferIdentity other{.device = 1, .inode = 3};
+  refused.add(one, Reason::EglBadMatch);
+  fail_unless(refused.ask(other) == Reason::None);
+  int refusals = 0;
+  while (refused.ask(one) == Reason::EglBadMatch) ++refusals;
+  fail_unless(refusals > 10 && refusals < 1000);
+  fail_unless(refused.ask(one) == Reason::None);
+  refused.add(one, Reason::EglBadMatch);
+  refused.clear();
+  fail_unless(refused.ask(one) == Reason::None);
+}
+GST_END_TEST
+
+GST_START_TEST(events_name_reasons) {
+  fail_unless(reason_of_name("egl-bad-match") == Reason::EglBadMatch);
+  fail_unless(reason_of_name("nonsense") == Reason::ImportDisabled);
+  fail_unless(reason_of_name(nullptr) == Reason::ImportDisabled);
+}
+GST_END_TEST
+
+GST_START_TEST(stats_tell_each_change_of_path_once) {
+  DecoderStats stats;
+  GstElement* element = gst_bin_new("bin");
+  fail_if(stats.count(element, Leaving::Exported, Reason::None));
+  fail_if(stats.count(element, Leaving::Exported, Reason::None));
+  fail_unless(bool(stats.count(element, Leaving::CpuCopy, Reason::ExportFailed)));
+  fail_if(stats.count(element, Leaving::CpuCopy, Reason::ExportFailed));
+  gst_object_unref(element);
+  const auto structure = stats.structure();
+  guint64 frames = 0;
+  fail_unless(gst_structure_get_uint64(structure.get(), "frames", &frames));
+  fail_unless_equals_uint64(frames, 4);
+}
+GST_END_TEST
+
+GST_START_TEST(templates_name_what_the_decoders_give) {
+  const auto src = GstPtr<GstCaps>::adopt(src_template_caps());
+  const auto sink = GstPtr<GstCaps>::adopt(sink_template_caps());
+  fail_unless(gst_caps_features_contains(gst_caps_get_features(src.get(), 0),
+                                         GST_CAPS_FEATURE_MEMORY_DMABUF));
+  for (guint i = 0; i < gst_caps_get_size(sink.get()); ++i)
+    fail_unless(codec_of(gst_caps_get_structure(sink.get(), i)).has_value());
+  const auto drm = GstPtr<GstCaps>::adopt(gst_caps_from_string(
+      "video/x-raw(memory:DMABuf),format=DMA_DRM,width=64,height=64,framerate=25/1"));
+  fail_unless_equals_int(gst_caps_can_intersect(src.get(), drm.get()), has_dma_drm());
+}
+GST_END_TEST
+
+static Suite* dxvadec_parts_suite() {
+  Suite* suite = suite_create("dxvadec_parts");
+  TCase* memory = tcase_create("memory");
+  tcase_add_test(memory, tiled_memory_is_read_back_once_for_all_maps);
+  tcase_add_test(memory, memory_that_cannot_be_read_back_cannot_be_mapped);
+  tcase_add_test(memory, linear_memory_is_the_memory_itself);
+  tcase_add_test(memory, surface_memory_is_not_written_to);
+  suite_add_tcase(suite, memory);
+  TCase* copies = tcase_create("copies");
+  tcase_add_test(copies, planar_becomes_semi_planar_with_odd_sizes);
+  tcase_add_test(copies, ten_bits_move_to_the_top_of_the_word);
+  tcase_add_test(copies, a_copy_takes_the_visible_part);
+  tcase_add_test(copies, gray_gets_chroma_of_no_colour);
+  tcase_add_test(copies, formats_that_do_not_match_are_refused);
+  suite_add_tcase(suite, copies);
+  TCase* books = tcase_create("bookkeeping");
+  tcase_add_test(books, a_refused_buffer_is_tried_again_after_a_while);
+  tcase_add_test(books, events_name_reasons);
+  tcase_add_test(books, stats_tell_each_change_of_path_once);
+  tcase_add_test(books, templates_name_what_the_decoders_give);
+  suite_add_tcase(suite, books);
+  return suite;
+}
+
+GST_CHECK_MAIN(dxvadec_parts)

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Surfaces lent and given back, on the bundled driver.
+#include <cstdlib>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "lib/base/fourcc.hpp"
+#include "lib/va/surface_pool.hpp"
+#include "tests/check/support/check.hpp"
+
+using namespace dxva;
+
+namespace {
+
+std::shared_ptr<va::Display> open_display(const char* fault = "") {
+  ::setenv("DXVASOFT_FAULT", fault, 1);
+  auto display = va::Display::open({.kind = va::DeviceChoice::Kind::Software});
+  fail_unless(bool(display), "%s", display ? "" : display.error().describe().c_str());
+  return *display;
+}
+
+std::shared_ptr<va::SurfacePool> make_pool(std::shared_ptr<va::Display> display,
+                                           uint32_t count) {
+  auto pool = va::SurfacePool::create(
+      std::move(display), {.fourcc = format::kNV12, .width = 64, .height = 48, .count = count});
+  fail_unless(bool(pool), "%s", pool ? "" : pool.error().describe().c_str());
+  return *pool;
+}
+
+va::SurfaceLease lease(va::SurfacePool& pool) {
+  auto surface = pool.acquire();
+  fail_unless(bool(surface), "%s", surface ? "" : surface.error().describe().c_str());
+  return *surface;
+}
+
+}  // namespace
+
+GST_START_TEST(a_lent_surface_is_nobody_elses) {
+  const auto pool = make_pool(open_display(), 3);
+  std::vector<va::SurfaceLease> held;
+  std::set<VASurfaceID> ids;
+  for (int i = 0; i < 3; ++i) {
+    held.push_back(lease(*pool));
+    ids.insert(held.back()->id());
+  }
+  fail_unless_equals_int(ids.size(), 3);
+  fail_unless_equals_int(pool->late_surfaces(), 0);
+  const auto all = pool->ids();
+  fail_unless(ids == std::set<VASurfaceID>(all.begin(), all.end()));
+}
+GST_END_TEST
+
+GST_START_TEST(a_surface_comes_back_when_its_last_holder_lets_go) {
+  const auto pool = make_pool(open_display(), 1);
+  va::SurfaceLease first = lease(*pool);
+  const VASurfaceID id = first->id();
+  va::SurfaceLease second = first;
+  first.reset();
+  fail_unless(lease(*pool)->id() != id);
+  second.reset();
+  std::set<VASurfaceID> ids;
+  const auto a = lease(*pool);
+  const auto b = lease(*pool);
+  fail_unless(a->id() == id || b->id() == id);
+}
+GST_END_TEST
+
+GST_START_TEST(an_empty_pool_makes_late_surfaces_up_to_a_limit) {
+  const auto pool = make_pool(open_display(), 1);
+  std::vector<va::SurfaceLease> held;
+  held.push_back(lease(*pool));
+  held.push_back(lease(*pool));
+  fail_unless_equals_int(pool->late_surfaces(), 1);
+  Result<va::SurfaceLease> next = pool->acquire();
+  for (; next && held.size() < 500; next = pool->acquire()) held.push_back(*next);
+  fail_unless(!next && next.error().code == ErrorCode::NoMemory);
+  fail_unless(next.error().reason == Reason::SurfacePoolEmpty);
+}
+GST_END_TEST
+
+GST_START_TEST(an_interrupt_ends_the_wait) {
+  const auto pool = make_pool(open_display(), 1);
+  const auto held = lease(*pool);
+  pool->interrupt(true);
+  auto refused = pool->acquire();
+  fail_unless(!refused && refused.error().code == ErrorCode::Busy);
+  fail_unless_equals_int(pool->late_surfaces(), 0);
+  pool->interrupt(false);
+  fail_unless(bool(pool->acquire()));
+}
+GST_END_TEST
+
+GST_START_TEST(a_waiting_thread_gets_what_another_gives_back) {
+  const auto pool = make_pool(open_display(), 1);
+  for (int i = 0; i < 50; ++i) {
+    auto held = lease(*pool);
+    std::thread giver([&held] { held.reset(); });
+    const auto next = lease(*pool);
+    fail_unless(next != nullptr);
+    giver.join();
+  }
+}
+GST_END_TEST
+
+GST_START_TEST(a_lease_keeps_its_pool_and_display) {
+  auto pool = make_pool(open_display(), 2);
+  const va::SurfaceLease held = lease(*pool);
+  pool.reset();
+  fail_unless(bool(held->sync()));
+  fail_unless(bool(held->exported()));
+  fail_unless(held->pool().config().width == 64);
+}
+GST_END_TEST
+
+GST_START_TEST(the_same_memory_is_exported_once) {
+  const auto pool = make_pool(open_display(), 1);
+  const auto surface = lease(*pool);
+  auto before = surface->exported();
+  fail_unless(before && before->fresh);
+  const int fd = before->frame->objects[0].fd.get();
+  auto after = surface->exported();
+  fail_unless(after && !after->fresh);
+  fail_unless_equals_int(after->frame->objects[0].fd.get(), fd);
+}
+GST_END_TEST
+
+GST_START_TEST(memory_that_moved_is_noticed) {
+  ::setenv("DXVASOFT_LAYOUT", "tiled", 1);
+  ::setenv("DXVASOFT_TILED_FROM", "2", 1);
+  const auto pool = make_pool(open_display(), 1);
+  const auto surface = lease(*pool);
+  fail_unless(bool(surface->exported()));
+  auto second = surface->exported();
+  fail_unless(second && second->fresh);
+  fail_unless(second->frame->objects[0].modifier != kModifierLinear);
+}
+GST_END_TEST
+
+GST_START_TEST(a_refused_export_is_not_tried_each_time) {
+  const auto pool = make_pool(open_display("export:at=1,export:at=2"), 1);
+  const auto surface = lease(*pool);
+  int refusals = 0;
+  while (!surface->exported()) {
+    ++refusals;
+    fail_unless(refusals < 100);
+  }
+  // One call and 8 that were not made, then one and 16.
+  fail_unless_equals_int(refusals, 1 + 8 + 1 + 16);
+}
+GST_END_TEST
+
+GST_START_TEST(a_driver_without_memory_is_an_error) {
+  auto pool =
+      va::SurfacePool::create(open_display("createsurfaces:from=1"),
+                              {.fourcc = format::kNV12, .width = 64, .height = 48, .count = 4});
+  fail_unless(!pool);
+  fail_unless(!va::SurfacePool::create(open_display(), {.fourcc = format::kR8, .count = 1}));
+}
+GST_END_TEST
+
+static Suite* va_surface_pool_suite() {
+  Suite* suite = suite_create("va_surface_pool");
+  TCase* lending = tcase_create("lending");
+  tcase_add_test(lending, a_lent_surface_is_nobody_elses);
+  tcase_add_test(lending, a_surface_comes_back_when_its_last_holder_lets_go);
+  tcase_add_test(lending, an_empty_pool_makes_late_surfaces_up_to_a_limit);
+  tcase_add_test(lending, an_interrupt_ends_the_wait);
+  tcase_add_test(lending, a_waiting_thread_gets_what_another_gives_back);
+  tcase_add_test(lending, a_lease_keeps_its_pool_and_display);
+  tcase_add_test(lending, a_driver_without_memory_is_an_error);
+  suite_add_tcase(suite, lending);
+  TCase* exporting = tcase_create("export");
+  tcase_add_test(exporting, the_same_memory_is_exported_once);
+  tcase_add_test(exporting, memory_that_moved_is_noticed);
+  tcase_add_test(exporting, a_refused_export_is_not_tried_each_time);
+  suite_add_tcase(suite, exporting);
+  return suite;
+}
+
+GST_CHECK_MAIN(va_surface_pool)
