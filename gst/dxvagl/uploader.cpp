@@ -4,6 +4,8 @@
 #include <gst/allocators/gstdmabuf.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <string>
 #include <utility>
 
 #include "gst/dxvagl/plane_textures.hpp"
@@ -106,6 +108,10 @@ std::shared_ptr<GlSession> Uploader::session() const {
 bool Uploader::set_formats(GstCaps* in, GstCaps* out) {
   const auto input = parse_input(in);
   if (!input || !gst_video_info_from_caps(&out_, out)) return false;
+  // Each view has memories of its own there; GstGL's wrapped buffers hold one view.
+  if (GST_VIDEO_INFO_MULTIVIEW_MODE(&input->info) == GST_VIDEO_MULTIVIEW_MODE_SEPARATED &&
+      GST_VIDEO_INFO_VIEWS(&input->info) > 1)
+    return false;
   in_ = *input;
   draws_ = GST_VIDEO_INFO_FORMAT(&in_.info) != GST_VIDEO_INFO_FORMAT(&out_);
   matrix_ = video::yuv_to_rgb(colorimetry_of(in_.info), bit_depth(in_.info));
@@ -236,6 +242,13 @@ Result<GstPtr<GstBuffer>> Uploader::send_copied(GstBuffer* input, const InputPic
                  .call = "",
                  .text = "this context has no textures for the format",
                  .reason = Reason::FormatUnsupported};
+  for (const gl::TextureSpec& spec : *in_specs_) {
+    const auto limit =
+        static_cast<uint32_t>(std::max(0, active_->api().facts.max_texture_size));
+    if (spec.width > limit || spec.height > limit)
+      return refusal(Reason::TextureTooLarge,
+                     "GL_MAX_TEXTURE_SIZE is " + std::to_string(limit));
+  }
   const Result<MappedPicture> mapped = MappedPicture::map(input, picture, *in_specs_);
   if (!mapped) return mapped.error();
   std::optional<Result<GstPtr<GstBuffer>>> out;
@@ -264,7 +277,12 @@ Result<GstPtr<GstBuffer>> Uploader::send_copied(GstBuffer* input, const InputPic
 }
 
 Result<Uploader::Picture> Uploader::process(GstBuffer* input, ImportMode mode) {
-  active_ = session();
+  if (const auto current = session(); current != active_) {
+    // Another context may hold other formats.
+    active_ = current;
+    in_specs_.reset();
+    out_specs_.reset();
+  }
   if (!active_) return Error{.code = ErrorCode::Failed, .text = "no OpenGL context"};
   if (!in_specs_) in_specs_ = texture_specs(active_->context(), active_->api(), in_.info);
   if (!out_specs_) out_specs_ = texture_specs(active_->context(), active_->api(), out_);

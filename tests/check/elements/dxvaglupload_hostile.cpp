@@ -144,7 +144,7 @@ const Case kCases[] = {
      honest},
     {"height 100000", nullptr, End::Dropped, with([](FrameLayout& l) { l.height = 100000; }),
      honest},
-    {"too large for a texture, all of it there", nullptr, End::Dropped,
+    {"too large for a texture, all of it there", "texture-too-large", End::Dropped,
      [] { return make_layout("", GST_VIDEO_FORMAT_NV12, 20000, 2, 20000, 2); },
      [](const FrameLayout& l) { return around(filled_memfd(l.size), l.size, l); }},
     // Descriptors that are no buffers: SIGSEGV, SIGBUS, or a hang

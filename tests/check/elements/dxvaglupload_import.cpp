@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "gst/dxvagl/caps.hpp"
 #include "lib/base/fourcc.hpp"
 #include "lib/gl/import_cache.hpp"
 #include "lib/video/reference_conversion.hpp"
@@ -458,6 +459,30 @@ GST_START_TEST(the_crop_moves_the_planes_of_an_import) {
 }
 GST_END_TEST;
 
+GST_START_TEST(drm_caps_of_new_gstreamer_are_imported) {
+  if (!dxva::gst::has_drm_caps()) DXVA_SKIP("GStreamer before 1.24 has no DMA_DRM caps");
+  const char* rest = ",width=64,height=48,framerate=25/1";
+  const std::string drm =
+      std::string("video/x-raw(memory:DMABuf),format=DMA_DRM,drm-format=NV12") + rest;
+  UploadHarness harness("video/x-raw(memory:GLMemory),format=NV12", drm);
+  MemfdFrame frame(kSmall);
+  frame.fill(3);
+  const GstPtr<GstBuffer> out = harness.push(frame.buffer());
+  fail_unless(out);
+  fail_unless_equals_uint64(compare(out.get(), kSmall, 3).wrong_bytes, 0);
+  fail_unless_equals_uint64(harness.step(harness.imports() ? "egl" : "cpu-copy"), 1);
+  // A tiling that this driver does not list: nobody can read it, least of all as rows.
+  gst_harness_set_src_caps_str(
+      harness.get(),
+      (std::string(
+           "video/x-raw(memory:DMABuf),format=DMA_DRM,drm-format=NV12:0x0200000000000001") +
+       rest)
+          .c_str());
+  fail_unless(!harness.push(frame.buffer()));
+  fail_unless_equals_uint64(harness.reason("modifier-not-linear"), 1);
+}
+GST_END_TEST;
+
 GST_START_TEST(outgoing_textures_are_readonly_and_have_a_sync_point) {
   UploadHarness harness(kSmall);
   MemfdFrame frame(kSmall);
@@ -508,6 +533,7 @@ int main(int argc, char** argv) {
   tcase_add_test(tests, a_refused_buffer_is_named_to_its_producer);
   tcase_add_test(tests, a_drivers_refusal_costs_one_frame_and_is_retried_later);
   tcase_add_test(tests, the_crop_moves_the_planes_of_an_import);
+  tcase_add_test(tests, drm_caps_of_new_gstreamer_are_imported);
   tcase_add_test(tests, outgoing_textures_are_readonly_and_have_a_sync_point);
   tcase_add_test(tests, stale_errors_of_others_refuse_nothing);
   return gst_check_run_suite(suite, "dxvaglupload_import", __FILE__);
