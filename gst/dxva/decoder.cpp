@@ -42,7 +42,13 @@ StructurePtr Decoder::stats() const {
 
 bool Decoder::open() {
   active_ = settings();
-  no_device_ = Reason::None;
+  // Without software behind us the caps query knows what we serve (sink_caps()); with it the
+  // template does, and a query would ask all of downstream for each caps event.
+  GstPad* sink = GST_VIDEO_DECODER_SINK_PAD(&element_);
+  if (active_.software_fallback)
+    GST_PAD_SET_ACCEPT_TEMPLATE(sink);
+  else
+    GST_PAD_UNSET_ACCEPT_TEMPLATE(sink);
   auto display = va::Display::open(va::DeviceChoice::parse(active_.device));
   if (display) {
     display_ = std::move(*display);
@@ -61,7 +67,6 @@ bool Decoder::open() {
   }
   // Not an error: a failure here ends playbin3 in 1.22 instead of trying the next decoder.
   GST_INFO_OBJECT(&element_, "no device, decoding in software: %s", why.c_str());
-  no_device_ = Reason::NoDevice;
   stats_.set_device("none");
   return true;
 }
@@ -141,19 +146,16 @@ bool Decoder::set_format(GstVideoCodecState* state) {
   // In software because of the picture, not of the device: another picture is another chance.
   const bool try_device = same_stream && display_ && !decoder_->mode().hardware && input_ &&
                           other_picture(input_->caps, state->caps);
-  // The container's caps take part in ours (frame rate, colours).
+  // Byte streams bring their headers inside; a new decoder would lose those it has.
+  const bool keep = same_stream && !try_device;
+  // The old stream's pictures, still with the old caps' frame rate and colours.
+  if (decoder_ && !keep) drain();
+  if (input_) gst_video_codec_state_unref(input_);
+  input_ = gst_video_codec_state_ref(state);
   negotiate_again_ = true;
   refused_.clear();
   pause_ = next_pause_ = 0;
-  GstVideoCodecState* before = std::exchange(input_, gst_video_codec_state_ref(state));
-  if (same_stream && !try_device) {
-    // Byte streams bring their headers inside; a new decoder would lose those it has.
-    if (before) gst_video_codec_state_unref(before);
-    return true;
-  }
-  // Pictures of the old stream still belong to the old caps, as far as a picture can tell.
-  if (decoder_) drain();
-  if (before) gst_video_codec_state_unref(before);
+  if (keep) return true;
   params_ = std::move(params);
   return make_decoder();
 }

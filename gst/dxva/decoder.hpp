@@ -108,7 +108,6 @@ class Decoder {
   // From open() to close(). Null: software.
   std::shared_ptr<va::Display> display_;
   Settings active_;  // as they were at open()
-  Reason no_device_ = Reason::None;
 
   GstVideoCodecState* input_ = nullptr;
   decode::StreamParams params_;

@@ -255,7 +255,6 @@ static void gst_dxva_dec_init(GstDxvaDec* self) {
   gst_video_decoder_set_packetized(decoder, TRUE);
   gst_video_decoder_set_needs_format(decoder, TRUE);
   gst_video_decoder_set_use_default_pad_acceptcaps(decoder, TRUE);
-  GST_PAD_SET_ACCEPT_TEMPLATE(GST_VIDEO_DECODER_SINK_PAD(decoder));
 }
 
 // --- rank

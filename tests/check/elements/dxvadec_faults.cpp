@@ -85,6 +85,29 @@ GST_START_TEST(without_fallback_a_stream_the_device_lacks_is_an_error) {
 }
 GST_END_TEST
 
+GST_START_TEST(without_fallback_only_the_devices_codecs_are_accepted) {
+  GstElement* dec = gst_element_factory_make("dxvadec", nullptr);
+  auto pad = GstPtr<GstPad>::adopt(gst_element_get_static_pad(dec, "sink"));
+  const auto accepts = [&pad](const char* text) {
+    auto caps = GstPtr<GstCaps>::adopt(gst_caps_from_string(text));
+    return gst_pad_query_accept_caps(pad.get(), caps.get()) != FALSE;
+  };
+  const char* h264 =
+      "video/x-h264,stream-format=avc,alignment=au,width=64,height=64,framerate=25/1";
+  const char* vp8 = "video/x-vp8,width=64,height=64,framerate=25/1";
+  for (const bool fallback : {true, false}) {
+    g_object_set(dec, "software-fallback", gboolean{fallback}, nullptr);
+    fail_unless_equals_int(gst_element_set_state(dec, GST_STATE_READY),
+                           GST_STATE_CHANGE_SUCCESS);
+    fail_unless(accepts(h264));
+    if (fallback) fail_unless(accepts(vp8));  // else as the device says
+    fail_if(accepts("video/x-theora"));
+    gst_element_set_state(dec, GST_STATE_NULL);
+  }
+  gst_object_unref(dec);
+}
+GST_END_TEST
+
 // --- a driver that fails
 
 GST_START_TEST(a_context_that_cannot_be_made_means_software) {
@@ -116,6 +139,20 @@ GST_START_TEST(a_device_lost_in_the_middle_costs_no_picture) {
       fail_unless_equals_string(out.path_changes[0].c_str(),
                                 "cpu-copy>software: decode-errors");
     }
+  }
+}
+GST_END_TEST
+
+// Pictures before a sync point in output order refer to the group before it.
+GST_START_TEST(a_device_lost_behind_an_open_group_costs_no_picture) {
+  const std::string from = source(
+      clip("open.mp4", "-c:v libx264 -threads 1 -bf 3 -x264-params open-gop=1:keyint=15"));
+  const auto wanted = decode(from, "avdec_h264").pictures;
+  for (int at = 14; at < 22; ++at) {
+    g_setenv("DXVASOFT_FAULT", ("endpicture:at=" + std::to_string(at)).c_str(), TRUE);
+    const Decoded out = decode(from, "dxvadec");
+    fail_unless(out.error.empty(), "%s", out.error.c_str());
+    expect_same(out.pictures, wanted);
   }
 }
 GST_END_TEST
@@ -266,11 +303,13 @@ static Suite* dxvadec_faults_suite() {
   tcase_add_test(device, software_pictures_take_the_form_that_downstream_wants);
   tcase_add_test(device, without_fallback_a_missing_driver_is_an_error_at_ready);
   tcase_add_test(device, without_fallback_a_stream_the_device_lacks_is_an_error);
+  tcase_add_test(device, without_fallback_only_the_devices_codecs_are_accepted);
   suite_add_tcase(suite, device);
   TCase* driver = tcase_create("failing driver");
   tcase_set_timeout(driver, 180);
   tcase_add_test(driver, a_context_that_cannot_be_made_means_software);
   tcase_add_test(driver, a_device_lost_in_the_middle_costs_no_picture);
+  tcase_add_test(driver, a_device_lost_behind_an_open_group_costs_no_picture);
   tcase_add_test(driver, without_fallback_a_lost_device_is_an_error);
   tcase_add_test(driver, a_surface_that_cannot_be_read_is_decoded_again);
   tcase_add_test(driver, a_failed_export_is_one_copy_that_is_a_dma_buf_too);
