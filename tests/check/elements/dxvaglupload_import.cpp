@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
@@ -167,6 +168,16 @@ size_t lines(const std::string& text) {
   return static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
+// Of all MemfdFrames, by the producer's side and by the driver's.
+size_t frame_mappings() {
+  const std::string all = maps();
+  size_t count = 0;
+  for (size_t at = all.find("memfd:frame"); at != std::string::npos;
+       at = all.find("memfd:frame", at + 1))
+    ++count;
+  return count;
+}
+
 const FrameLayout kSmall = make_layout("64x48", GST_VIDEO_FORMAT_NV12, 64, 48, 64, 48);
 
 std::vector<std::unique_ptr<MemfdFrame>> make_frames(size_t count) {
@@ -273,11 +284,44 @@ GST_END_TEST;
 
 GST_START_TEST(an_import_goes_with_the_memory_it_was_made_of) {
   UploadHarness harness(kSmall);
-  if (rig_must_import()) fail_unless(harness.push(MemfdFrame(kSmall).buffer()));
-  for (int i = 0; i < 10; ++i) fail_unless(harness.push(MemfdFrame(kSmall).buffer()));
-  // What the GPU still reads is released behind it: NULL waits for that.
-  gst_element_set_state(harness.element(), GST_STATE_NULL);
-  fail_unless(maps().find("memfd:frame") == std::string::npos);
+  for (int i = 0; i < 10; ++i) {
+    std::atomic<bool> gone{false};
+    {
+      MemfdFrame frame(kSmall);
+      GstPtr<GstBuffer> in = frame.buffer();
+      GstMemory* memory = gst_buffer_peek_memory(in.get(), 0);
+      fail_unless(harness.push(std::move(in)));
+      // Called after the element's own notice, because it came later.
+      gst_mini_object_weak_ref(
+          GST_MINI_OBJECT_CAST(memory),
+          [](gpointer flag, GstMiniObject*) {
+            static_cast<std::atomic<bool>*>(flag)->store(true);
+            static_cast<std::atomic<bool>*>(flag)->notify_all();
+          },
+          &gone);
+    }
+    gone.wait(false);
+    fail_unless_equals_int(frame_mappings(), 0);
+  }
+  if (rig_must_import()) fail_unless_equals_uint64(harness.step("egl"), 10);
+}
+GST_END_TEST;
+
+GST_START_TEST(a_kept_frame_holds_its_own_import_and_no_other) {
+  auto frames = make_frames(8);
+  const size_t own = frame_mappings();
+  GstPtr<GstBuffer> kept;
+  {
+    UploadHarness harness(kSmall);
+    for (auto& frame : frames) {
+      GstPtr<GstBuffer> out = harness.push(frame->buffer());
+      if (!kept) kept = out;
+    }
+    if (rig_must_import()) fail_unless(frame_mappings() >= own + 8);
+    gst_element_set_state(harness.element(), GST_STATE_NULL);
+    fail_unless(frame_mappings() <= own + 2);
+  }
+  fail_unless_equals_uint64(compare(kept.get(), kSmall, 0).wrong_bytes, 0);
 }
 GST_END_TEST;
 
@@ -525,6 +569,7 @@ int main(int argc, char** argv) {
   tcase_add_test(tests, nothing_is_made_per_frame_in_steady_state);
   tcase_add_test(tests, a_thousand_frames_leave_descriptors_and_mappings_flat);
   tcase_add_test(tests, an_import_goes_with_the_memory_it_was_made_of);
+  tcase_add_test(tests, a_kept_frame_holds_its_own_import_and_no_other);
   tcase_add_test(tests, frames_kept_by_the_application_outlive_the_element);
   tcase_add_test(tests, a_copied_frame_in_a_dmabuf_stream_is_taken_and_said);
   tcase_add_test(tests, the_allocation_query_says_what_may_come);
