@@ -68,7 +68,6 @@ bool GlUpload::set_caps(GstCaps* in, GstCaps* out) {
   if (!input) return false;
   const bool passthrough = input->memory == MemoryKind::Gl;
   gst_base_transform_set_passthrough(GST_BASE_TRANSFORM(&element_), passthrough);
-  linear_input_ = input->modifier == kModifierLinear;
   {
     const std::lock_guard guard(lock_);
     dropped_for_.clear();
@@ -76,7 +75,12 @@ bool GlUpload::set_caps(GstCaps* in, GstCaps* out) {
   return passthrough || uploader_.set_formats(in, out);
 }
 
-void GlUpload::propose_allocation(GstQuery* query) const {
+bool GlUpload::propose_allocation(GstQuery* query) const {
+  GstCaps* caps = nullptr;
+  gst_query_parse_allocation(query, &caps, nullptr);
+  const auto input = caps ? parse_input(caps) : std::nullopt;
+  // Textures pass through, and so does what downstream says of them.
+  if (!input || input->memory == MemoryKind::Gl) return false;
   // "dxva-mixed-memory" is a word between our own elements: a frame that could not stay a
   // dma-buf may come as system memory under DMABuf caps. Foreign uploaders end the stream
   // there.
@@ -85,8 +89,9 @@ void GlUpload::propose_allocation(GstQuery* query) const {
   gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, mixed);
   gst_structure_free(mixed);
   // A tiled plane cannot be cropped by its offset.
-  if (linear_input_)
+  if (input->modifier == kModifierLinear)
     gst_query_add_allocation_meta(query, GST_VIDEO_CROP_META_API_TYPE, nullptr);
+  return true;
 }
 
 void GlUpload::tell_upstream(const Uploader::Picture::Refusal& refusal) {

@@ -25,7 +25,8 @@ class GlUpload {
 
   [[nodiscard]] GstPtr<GstCaps> transform_caps(GstPadDirection direction, GstCaps* caps);
   [[nodiscard]] bool set_caps(GstCaps* in, GstCaps* out);
-  void propose_allocation(GstQuery* query) const;
+  // False: the query is for downstream to answer.
+  [[nodiscard]] bool propose_allocation(GstQuery* query) const;
   [[nodiscard]] GstFlowReturn prepare_output(GstBuffer* input, GstBuffer** output);
   [[nodiscard]] bool keeps_meta(const GstMeta* meta, GstBuffer* input) const;
 
@@ -41,7 +42,6 @@ class GlUpload {
 
   GstGLBaseFilter& element_;
   Uploader uploader_;
-  bool linear_input_ = true;
   bool crop_applied_ = false;  // of the running frame
 
   mutable std::mutex lock_;

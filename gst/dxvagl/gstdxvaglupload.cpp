@@ -81,11 +81,15 @@ GstCaps* on_fixate_caps(GstBaseTransform*, GstPadDirection direction, GstCaps* c
   return dxva::gst::fixate_output(caps, std::move(other)).release();
 }
 
-gboolean on_propose_allocation(GstBaseTransform* element, GstQuery* decide, GstQuery* query) {
-  // Not chained up: the parent would carry downstream's pools of textures upstream.
-  (void)decide;
-  impl(element).propose_allocation(query);
-  return TRUE;
+// What this element takes does not depend on the caps that it has: a decoder asks before it chooses
+// them. GstBaseTransform leaves such an early query as it is and says TRUE (1.22 to 1.26), which
+// reads as "no GstVideoMeta", and every padded surface would be copied.
+gboolean on_query(GstBaseTransform* element, GstPadDirection direction, GstQuery* query) {
+  if (direction == GST_PAD_SINK && GST_QUERY_TYPE(query) == GST_QUERY_ALLOCATION &&
+      impl(element).propose_allocation(query))
+    return TRUE;
+  return GST_BASE_TRANSFORM_CLASS(gst_dxva_gl_upload_parent_class)
+      ->query(element, direction, query);
 }
 
 gboolean on_set_caps(GstBaseTransform* element, GstCaps* in, GstCaps* out) {
@@ -156,7 +160,7 @@ static void gst_dxva_gl_upload_class_init(GstDxvaGlUploadClass* klass) {
   auto* transform = GST_BASE_TRANSFORM_CLASS(klass);
   transform->transform_caps = on_transform_caps;
   transform->fixate_caps = on_fixate_caps;
-  transform->propose_allocation = on_propose_allocation;
+  transform->query = on_query;
   transform->set_caps = on_set_caps;
   transform->transform_meta = on_transform_meta;
   transform->start = on_start;

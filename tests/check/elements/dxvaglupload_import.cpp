@@ -371,6 +371,18 @@ GST_START_TEST(a_copied_frame_in_a_dmabuf_stream_is_taken_and_said) {
 }
 GST_END_TEST;
 
+// A decoder asks before it chooses its caps.
+GST_START_TEST(the_allocation_query_is_answered_before_there_are_caps) {
+  GstHarness* harness = gst_harness_new("dxvaglupload");
+  const auto caps =
+      GstPtr<GstCaps>::adopt(gst_caps_from_string(kSmall.caps("memory:DMABuf").c_str()));
+  const auto query = GstPtr<GstQuery>::adopt(gst_query_new_allocation(caps.get(), FALSE));
+  fail_unless(gst_pad_peer_query(harness->srcpad, query.get()));
+  fail_unless(gst_query_find_allocation_meta(query.get(), GST_VIDEO_META_API_TYPE, nullptr));
+  gst_harness_teardown(harness);
+}
+GST_END_TEST;
+
 GST_START_TEST(the_allocation_query_says_what_may_come) {
   UploadHarness harness(kSmall);
   MemfdFrame frame(kSmall);
@@ -572,6 +584,7 @@ int main(int argc, char** argv) {
   tcase_add_test(tests, a_kept_frame_holds_its_own_import_and_no_other);
   tcase_add_test(tests, frames_kept_by_the_application_outlive_the_element);
   tcase_add_test(tests, a_copied_frame_in_a_dmabuf_stream_is_taken_and_said);
+  tcase_add_test(tests, the_allocation_query_is_answered_before_there_are_caps);
   tcase_add_test(tests, the_allocation_query_says_what_may_come);
   tcase_add_test(tests, the_user_may_forbid_import);
   tcase_add_test(tests, a_software_renderer_imports_only_when_told_to);

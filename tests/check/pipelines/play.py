@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""dxva-play on the default clip: every step that this rig can take, each frame right, and said so."""
+
+import json
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+
+import rig  # noqa: E402
+from tap import Tap, skip_all  # noqa: E402
+
+FRAMES = 300  # of the default clip
+PLAYER = sys.argv[1]
+
+
+def summary(ran: rig.Ran) -> dict:
+    """The JSON object on stdout, which must be all of it; empty when it is not."""
+    try:
+        return json.loads(ran.out)
+    except json.JSONDecodeError:
+        return {}
+
+
+def play(*options: str, environment=None, media: str = "", **more: str) -> rig.Ran:
+    return rig.run([PLAYER, "--sheet", "none", *options, media or rig.clip()], environment, **more)
+
+
+def all_on(tap: Tap, name: str, ran: rig.Ran, step: str, reason: str | None = None) -> None:
+    """Every frame right, every one on `step`, and `reason` given for each."""
+    said = summary(ran)
+    steps = {key: count for key, count in said.get("steps", {}).items() if count}
+    reasons = said.get("reasons", {})
+    tap.case(ran.status == 0 and said.get("mismatches") == 0 and said.get("frames") == FRAMES and
+             steps == {step: FRAMES} and
+             (not reasons if reason is None else reasons.get(reason) == FRAMES), name, str(ran))
+
+
+def main() -> None:
+    if not Path(rig.clip()).is_file():
+        skip_all("no clip: ./dev test makes one")
+    tap = Tap()
+
+    if rig.name() == rig.MEMFD:
+        all_on(tap, "every frame is imported and equals the reference", play("--check", "--json"), "egl")
+    elif rig.name() == rig.STOCK:
+        all_on(tap, "every frame is copied where GL imports nothing", play("--check", "--json"),
+               "cpu-copy", "no-import-extension")
+    else:
+        ran = play("--check", "--json")
+        said = summary(ran)
+        tap.case(ran.status == 0 and said.get("mismatches") == 0 and
+                 sum(said.get("steps", {}).values()) == FRAMES,
+                 "every frame equals the reference and has taken one step", str(ran))
+
+    all_on(tap, "import=copy copies every frame, and each equals the reference",
+           play("--check", "--json", "--import", "copy"), "cpu-copy", "import-copy-forced")
+    if rig.name() == rig.MEMFD and "/dev/mesa/" in str(rig.os.environ.get("LD_LIBRARY_PATH")):
+        all_on(tap, "the system's Mesa copies every frame by itself and says why",
+               play("--check", "--json", environment=rig.on_the_systems_mesa()),
+               "cpu-copy", "no-import-extension")
+    else:
+        tap.skip("the system's Mesa copies every frame by itself and says why",
+                 "this rig does not run on a private Mesa")
+    all_on(tap, "a device that is not there means decoding in software",
+           play("--check", "--json", "--device", "/dev/dri/renderD255"), "software", "no-device")
+
+    ran = play(GST_DEBUG="2")
+    tap.case(ran.status == 0 and ran.err == "", "with GST_DEBUG=2 a normal run prints nothing", str(ran))
+    ran = play(GST_DEBUG="GST_TRACER:7", GST_TRACERS="leaks", GST_DEBUG_NO_COLOR="1")
+    # The tracer also logs the form of its lines, with %s in place of a type.
+    alive = re.findall(r"object-alive, type-name=\(string\)(?!%s).*", ran.err)
+    tap.case(ran.status == 0 and "GST_TRACER" in ran.err and not alive,
+             "GStreamer's leak tracer finds no object of a run alive", "\n".join(alive) or str(ran))
+
+    with tempfile.TemporaryDirectory() as folder:
+        lines = Path(folder, "frames.md5")
+        ran = play("--framemd5", str(lines))
+        tap.case(ran.status == 0 and len(lines.read_text().split()) == FRAMES,
+                 "--framemd5 writes one line for each frame", str(ran))
+        sheet = Path(folder, "sheet with a space.png")
+        ran = rig.run([PLAYER, "--sheet", str(sheet), rig.clip()])
+        tap.case(ran.status == 0 and sheet.read_bytes().startswith(b"\x89PNG"),
+                 "the contact sheet is a PNG", str(ran))
+        nonsense = Path(folder, "nonsense.mp4")
+        nonsense.write_text("this is no video")
+        for what, media in [("no video", str(nonsense)), ("a missing file", str(Path(folder, "none.mp4"))),
+                            ("a folder", folder)]:
+            ran = play(media=media)
+            tap.case(ran.status == 1 and len(ran.err.splitlines()) == 1,
+                     f"{what} ends with one line that says so", str(ran))
+        # A reference that is another video: the check must be able to fail.
+        broken = Path(folder, "ffmpeg")
+        broken.write_text('#!/bin/sh\nexec head -c 500000000 /dev/zero\n')
+        broken.chmod(0o755)
+        ran = play("--check", "--json", PATH=f"{folder}:{rig.os.environ['PATH']}")
+        tap.case(ran.status == 1 and summary(ran).get("mismatches", 0) >= FRAMES,
+                 "--check fails when the reference differs", str(ran))
+    for options in (["--import", "nonsense"], ["--bogus"]):
+        ran = play(*options)
+        tap.case(ran.status in (1, 2) and len(ran.err.splitlines()) == 1,
+                 f"{' '.join(options)} is refused in one line", str(ran))
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()
