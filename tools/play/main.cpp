@@ -125,6 +125,7 @@ int run(int argc, char** argv) {
   gst_init(nullptr, nullptr);
   silence_harmless_warnings();
   const auto summary = play(*options);
+  gst_deinit();  // what GStreamer's leak tracer waits for
   if (!summary) {
     complain(summary.error());
     return 1;
