@@ -270,7 +270,7 @@ Reason Decoder::lend(const decode::DecodedFrame& picture, const Offer& offer,
       agreement_.takes_system || agreement_.allocation.mixed_memory ||
       (agreement_.modifier == kModifierLinear && have_linear_dmabufs());
   if (active_.zero_copy != ZeroCopy::Require && copy_is_possible &&
-      picture.surface->pool().downstream.load() >= active_.extra_surfaces)
+      !picture.surface->pool().wait_for_room(active_.extra_surfaces))
     return Reason::SurfacePoolEmpty;
 
   auto memories = SurfaceMemories::of(*picture.surface, offer.exported, allocator_.get());

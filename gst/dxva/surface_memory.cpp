@@ -109,7 +109,7 @@ SurfaceMemories::~SurfaceMemories() = default;
 bool SurfaceMemories::lend(GstBuffer* buffer, va::SurfaceLease lease) {
   const std::lock_guard guard(lock_);
   if (out_ > 0) return false;
-  lease->pool().downstream.fetch_add(1);
+  lease->pool().went_downstream();
   lease_ = std::move(lease);
   for (Entry& entry : entries_) {
     entry.home = false;
@@ -139,7 +139,7 @@ gboolean SurfaceMemories::come_home(GstMiniObject* memory) {
     if (--out_ == 0) {
       ended = std::move(lease_);
       lease_.reset();
-      ended->pool().downstream.fetch_sub(1);
+      ended->pool().came_back();
     }
   }
   // Ending it can destroy the pool, the surface, and us.

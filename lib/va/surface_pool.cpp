@@ -16,6 +16,9 @@ namespace {
 // The decoder's caller holds its stream lock while we wait, so a sink that keeps its frames for
 // ever must cost no more than this per picture.
 constexpr std::chrono::milliseconds kPatience{40};
+// Longer, because it is spent once and not on every picture: the thread that lets surfaces go
+// may have to wait for its turn on a busy machine.
+constexpr std::chrono::milliseconds kRoomPatience{100};
 
 // Late surfaces, together. A stream that needs more has a leak somewhere, and memory for it
 // would come from the whole machine.
@@ -158,6 +161,28 @@ void SurfacePool::give_back(Surface* surface) {
   const std::lock_guard guard(lock_);
   free_.push_back(surface);
   returned_.notify_one();
+}
+
+void SurfacePool::went_downstream() {
+  const std::lock_guard guard(lock_);
+  ++downstream_;
+}
+
+void SurfacePool::came_back() {
+  const std::lock_guard guard(lock_);
+  --downstream_;
+  kept_ = false;
+  returned_.notify_all();
+}
+
+bool SurfacePool::wait_for_room(uint32_t limit) {
+  std::unique_lock guard(lock_);
+  const auto room = [&] { return downstream_ < limit; };
+  if (!room() && !kept_ && !interrupted_) {
+    returned_.wait_for(guard, kRoomPatience, [&] { return room() || interrupted_; });
+    kept_ = !room() && !interrupted_;
+  }
+  return room();
 }
 
 void SurfacePool::interrupt(bool on) {

@@ -8,7 +8,6 @@
 
 #include <va/va.h>
 
-#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
@@ -102,8 +101,14 @@ class SurfacePool : public std::enable_shared_from_this<SurfacePool> {
   [[nodiscard]] std::vector<VASurfaceID> ids() const;
   [[nodiscard]] uint32_t late_surfaces() const;
 
-  // Surfaces whose buffers are downstream. Whoever hands them out counts.
-  std::atomic<uint32_t> downstream{0};
+  // Surfaces whose buffers are downstream: whoever hands them out says so, and says when they
+  // are back.
+  void went_downstream();
+  void came_back();
+  // True when fewer than `limit` are downstream, now or in a moment: those that a GPU still
+  // reads are on their way. A consumer that keeps what it has costs one wait, not one for each
+  // picture.
+  [[nodiscard]] bool wait_for_room(uint32_t limit);
 
  private:
   SurfacePool(std::shared_ptr<Display> display, const Config& config);
@@ -119,6 +124,8 @@ class SurfacePool : public std::enable_shared_from_this<SurfacePool> {
   std::vector<std::unique_ptr<Surface>> surfaces_;
   std::vector<Surface*> free_;  // oldest first: the longest rest before it is written again
   bool interrupted_ = false;
+  uint32_t downstream_ = 0;
+  bool kept_ = false;  // a wait for room was in vain, and nothing has come back since
 };
 
 }  // namespace dxva::va

@@ -66,6 +66,31 @@ GST_START_TEST(a_surface_comes_back_when_its_last_holder_lets_go) {
 }
 GST_END_TEST
 
+GST_START_TEST(room_downstream_is_worth_a_moment_once) {
+  const auto pool = make_pool(open_display(), 1);
+  fail_unless(pool->wait_for_room(1));
+  pool->went_downstream();
+  // Nothing comes back: a wait in vain, and none after it, however long the first one took.
+  fail_if(pool->wait_for_room(1));
+  fail_if(pool->wait_for_room(1));
+  pool->came_back();
+  fail_unless(pool->wait_for_room(1));
+
+  // One comes back while somebody waits.
+  pool->went_downstream();
+  std::thread consumer([&] { pool->came_back(); });
+  fail_unless(pool->wait_for_room(1));
+  consumer.join();
+
+  // A flush ends the wait at once, and says nothing about the consumer.
+  pool->went_downstream();
+  pool->interrupt(true);
+  fail_if(pool->wait_for_room(1));
+  pool->interrupt(false);
+  pool->came_back();
+}
+GST_END_TEST
+
 GST_START_TEST(an_empty_pool_makes_late_surfaces_up_to_a_limit) {
   const auto pool = make_pool(open_display(), 1);
   std::vector<va::SurfaceLease> held;
@@ -164,6 +189,7 @@ static Suite* va_surface_pool_suite() {
   TCase* lending = tcase_create("lending");
   tcase_add_test(lending, a_lent_surface_is_nobody_elses);
   tcase_add_test(lending, a_surface_comes_back_when_its_last_holder_lets_go);
+  tcase_add_test(lending, room_downstream_is_worth_a_moment_once);
   tcase_add_test(lending, an_empty_pool_makes_late_surfaces_up_to_a_limit);
   tcase_add_test(lending, an_interrupt_ends_the_wait);
   tcase_add_test(lending, a_waiting_thread_gets_what_another_gives_back);
