@@ -21,12 +21,12 @@ GstPtr<GstMessage> DecoderStats::count(GstElement* element, Leaving leaving, Rea
   const std::lock_guard guard(lock_);
   ++left_[static_cast<size_t>(leaving)];
   if (reason != Reason::None) ++reasons_[static_cast<size_t>(reason)];
-  const auto before = std::exchange(last_, leaving);
-  if (!before || *before == leaving) return nullptr;
+  const auto change = watch_.next(leaving);
+  if (!change) return nullptr;
   return GstPtr<GstMessage>::adopt(gst_message_new_element(
       GST_OBJECT(element),
-      gst_structure_new("dxva-path-changed", "from", G_TYPE_STRING, leaving_name(*before), "to",
-                        G_TYPE_STRING, leaving_name(leaving), "reason", G_TYPE_STRING,
+      gst_structure_new("dxva-path-changed", "from", G_TYPE_STRING, leaving_name(change->from),
+                        "to", G_TYPE_STRING, leaving_name(change->to), "reason", G_TYPE_STRING,
                         reason_name(reason), nullptr)));
 }
 
@@ -56,7 +56,7 @@ void DecoderStats::reset() {
   const std::lock_guard guard(lock_);
   left_ = {};
   reasons_ = {};
-  last_.reset();
+  watch_ = {};
   errors_ = 0;
   surfaces_ = 0;
   late_surfaces_ = 0;

@@ -5,22 +5,23 @@
 
 #include <array>
 #include <mutex>
-#include <optional>
 #include <string>
 
 #include "gst/common/gst_ptr.hpp"
 #include "lib/base/path.hpp"
+#include "lib/base/step_watch.hpp"
 
 namespace dxva::gst {
 
-// How a picture left the decoder. The uploader knows which way an exported one went on.
+// How a picture left the decoder, best first. The uploader knows which way an exported one went
+// on.
 enum class Leaving { Exported, CpuCopy, Software };
 [[nodiscard]] const char* leaving_name(Leaving leaving);
 
 // What the `stats` property tells, and the message at each change. Thread-safe.
 class DecoderStats {
  public:
-  // A picture went downstream. A message when it went another way than the one before.
+  // A picture went downstream. A message when that changed the stream's way.
   [[nodiscard]] GstPtr<GstMessage> count(GstElement* element, Leaving leaving, Reason reason);
   void count_error();
   void set_device(std::string device);
@@ -38,7 +39,7 @@ class DecoderStats {
   mutable std::mutex lock_;
   std::array<uint64_t, kLeavings> left_{};
   std::array<uint64_t, kReasonCount> reasons_{};
-  std::optional<Leaving> last_;
+  StepWatch<Leaving> watch_;
   uint64_t errors_ = 0;
   uint64_t surfaces_ = 0;
   uint64_t late_surfaces_ = 0;

@@ -48,7 +48,7 @@ void GlUpload::reset() {
   const std::lock_guard guard(lock_);
   counts_ = {};
   dropped_ = 0;
-  step_.reset();
+  watch_ = {};
   dropped_for_.clear();
 }
 
@@ -104,16 +104,16 @@ void GlUpload::tell_upstream(const Uploader::Picture::Refusal& refusal) {
 }
 
 void GlUpload::count(const Uploader::Picture& picture) {
-  std::optional<Step> before;
+  std::optional<StepWatch<Step>::Change> change;
   {
     const std::lock_guard guard(lock_);
     counts_.add(picture.step, picture.reason);
-    before = std::exchange(step_, picture.step);
+    change = watch_.next(picture.step);
   }
-  if (!before || *before == picture.step) return;
+  if (!change) return;
   GstElement* element = GST_ELEMENT(&element_);
   gst_element_post_message(
-      element, path_changed_message(element, *before, picture.step, picture.reason));
+      element, path_changed_message(element, change->from, change->to, picture.reason));
 }
 
 // A buffer that can be neither imported nor mapped has no picture to show: one frame is lost,

@@ -4,12 +4,12 @@
 #include <gst/gl/gl.h>
 
 #include <mutex>
-#include <optional>
 #include <set>
 
 #include "gst/common/gst_ptr.hpp"
 #include "gst/dxvagl/uploader.hpp"
 #include "lib/base/path.hpp"
+#include "lib/base/step_watch.hpp"
 
 namespace dxva::gst {
 
@@ -48,7 +48,7 @@ class GlUpload {
   ImportMode import_ = ImportMode::Auto;
   PathCounts counts_;
   uint64_t dropped_ = 0;
-  std::optional<Step> step_;      // of the last frame
+  StepWatch<Step> watch_;
   std::set<Reason> dropped_for_;  // said since the last caps
 };
 
