@@ -77,6 +77,8 @@ const char* reason_name(Reason reason) {
       return "descriptor-invalid";
     case SurfacePoolEmpty:
       return "surface-pool-empty";
+    case SurfacesNotMade:
+      return "surfaces-not-made";
     case SurfaceInUse:
       return "surface-in-use";
     case NoDevice:

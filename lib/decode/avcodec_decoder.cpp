@@ -724,8 +724,7 @@ Reason AvcodecDecoder::prepare_surfaces(AVCodecContext& context, AVPixelFormat s
                  .count = traits_.dpb + kBeyondDpb + params_.extra_surfaces});
   if (!pool) {
     DXVA_DEBUG(Decode, "no surfaces: %s", pool.error().describe().c_str());
-    return pool.error().reason != Reason::None ? pool.error().reason
-                                               : Reason::ProfileUnsupported;
+    return pool.error().reason != Reason::None ? pool.error().reason : Reason::SurfacesNotMade;
   }
 
   auto* owner = new FramesOwner{.pool = *pool};
