@@ -91,6 +91,7 @@ class Decoder {
   [[nodiscard]] GstFlowReturn copy(const PictureView& picture, const decode::Rect& visible,
                                    GstVideoCodecFrame& frame, Reason reason);
   [[nodiscard]] GstFlowReturn allocate_copy(GstVideoCodecFrame& frame, Reason reason);
+  void make_mixed_pool();
   [[nodiscard]] GstPtr<GstBuffer> mixed_buffer();
   [[nodiscard]] GstPtr<GstBuffer> linear_dmabuf_buffer();
   GstFlowReturn cannot_export(Reason reason);

@@ -186,6 +186,7 @@ bool Decoder::negotiate(const decode::DecodedFrame& picture, const OutputFormat&
   }
   drop_mixed_pool();
   agreement_ = negotiator_.negotiate(output, input_, described, reason);
+  make_mixed_pool();
   output_ = output;
   negotiate_again_ = false;
   stats_.set_stream(decode::codec_name(params_.codec), decoder_->profile());
@@ -379,20 +380,23 @@ GstFlowReturn Decoder::allocate_copy(GstVideoCodecFrame& frame, Reason reason) {
   return gst_video_decoder_allocate_output_frame(&element_, &frame);
 }
 
+// With the caps and not with the first copy: a pool needs a descriptor, and there may be none
+// left just when surfaces can no longer be exported.
+void Decoder::make_mixed_pool() {
+  if (!agreement_.is_dmabuf() || !agreement_.allocation.mixed_memory) return;
+  GstVideoInfo info = agreement_.info;
+  auto caps = GstPtr<GstCaps>::adopt(gst_video_info_to_caps(&info));
+  mixed_pool_ = gst_video_buffer_pool_new();
+  GstStructure* config = gst_buffer_pool_get_config(mixed_pool_);
+  gst_buffer_pool_config_set_params(config, caps.get(), static_cast<guint>(info.size), 0, 0);
+  gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
+  if (!gst_buffer_pool_set_config(mixed_pool_, config) ||
+      !gst_buffer_pool_set_active(mixed_pool_, TRUE))
+    drop_mixed_pool();
+}
+
 GstPtr<GstBuffer> Decoder::mixed_buffer() {
-  if (!mixed_pool_) {
-    GstVideoInfo info = agreement_.info;
-    auto caps = GstPtr<GstCaps>::adopt(gst_video_info_to_caps(&info));
-    mixed_pool_ = gst_video_buffer_pool_new();
-    GstStructure* config = gst_buffer_pool_get_config(mixed_pool_);
-    gst_buffer_pool_config_set_params(config, caps.get(), static_cast<guint>(info.size), 0, 0);
-    gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
-    if (!gst_buffer_pool_set_config(mixed_pool_, config) ||
-        !gst_buffer_pool_set_active(mixed_pool_, TRUE)) {
-      drop_mixed_pool();
-      return nullptr;
-    }
-  }
+  if (!mixed_pool_) return nullptr;
   GstBuffer* buffer = nullptr;
   if (gst_buffer_pool_acquire_buffer(mixed_pool_, &buffer, nullptr) != GST_FLOW_OK)
     return nullptr;
