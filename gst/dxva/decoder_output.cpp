@@ -109,8 +109,9 @@ GstFlowReturn Decoder::deliver(const decode::DecodedFrame& picture) {
   stats_.set_pools(pools.surfaces, pools.late_surfaces);
   if (auto message = stats_.count(GST_ELEMENT(&element_), outgoing.leaving, outgoing.reason))
     gst_element_post_message(GST_ELEMENT(&element_), message.release());
-  GST_LOG_OBJECT(&element_, "picture %u: %s (%s)", picture.number,
-                 leaving_name(outgoing.leaving), reason_name(outgoing.reason));
+  GST_LOG_OBJECT(&element_, "picture %u: surface 0x%x %s (%s)", picture.number,
+                 picture.surface ? picture.surface->id() : 0, leaving_name(outgoing.leaving),
+                 reason_name(outgoing.reason));
   return gst_video_decoder_finish_frame(&element_, frame);
 }
 

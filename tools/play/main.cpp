@@ -7,7 +7,9 @@
 
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <optional>
+#include <vector>
 
 #include "tools/play/options.hpp"
 #include "tools/play/pipeline.hpp"
@@ -30,12 +32,15 @@ using File = std::unique_ptr<FILE, Close>;
 class FrameWork {
  public:
   FrameWork(const Options& options, File md5_list)
-      : md5_list_(std::move(md5_list)), with_sheet_(options.sheet != "none") {
+      : md5_list_(std::move(md5_list)),
+        with_sheet_(options.sheet != "none"),
+        hold_(options.hold) {
     if (options.check) reference_.emplace(options.media);
   }
 
   Status take(GstSample* sample) {
     const uint64_t index = frames_++;
+    if (hold_) held_.emplace_back(gst_sample_ref(sample));
     const bool whole = reference_ || md5_list_;
     const bool small = with_sheet_ && sheet_.wants(index);
     if (!whole && !small) return Done{};
@@ -72,10 +77,18 @@ class FrameWork {
  private:
   File md5_list_;
   bool with_sheet_;
+  bool hold_;
+  std::vector<Owned<GstSample>> held_;
   std::optional<Reference> reference_;
   ContactSheet sheet_;
   uint64_t frames_ = 0;
 };
+
+uint64_t open_descriptors() {
+  std::error_code ignored;
+  const std::filesystem::directory_iterator folder("/proc/self/fd", ignored);
+  return static_cast<uint64_t>(std::distance(begin(folder), end(folder)));
+}
 
 Result<Summary> play(const Options& options) {
   File md5_list;
@@ -90,7 +103,9 @@ Result<Summary> play(const Options& options) {
   if (!pipeline) return pipeline.error();
   if (auto ran = (*pipeline)->run(); !ran) return ran.error();
 
-  Summary summary{.media = options.media};
+  Summary summary{.media = options.media,
+                  .path_changes = (*pipeline)->path_changes(),
+                  .descriptors = open_descriptors()};
   const auto decoder = (*pipeline)->decoder_stats();
   const auto uploader = (*pipeline)->uploader_stats();
   if (decoder && uploader) summary.take_stats(decoder.get(), uploader.get());

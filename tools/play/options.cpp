@@ -20,14 +20,18 @@ std::string take(char* text) {
 }  // namespace
 
 Result<Options> parse_options(int argc, char** argv) {
-  char *import = nullptr, *device = nullptr, *framemd5 = nullptr, *sheet = nullptr,
-       *keep = nullptr;
-  gboolean check = FALSE, json = FALSE, window = FALSE;
+  char *import = nullptr, *device = nullptr, *zero_copy = nullptr, *layout = nullptr,
+       *framemd5 = nullptr, *sheet = nullptr, *keep = nullptr;
+  gboolean check = FALSE, json = FALSE, window = FALSE, hold = FALSE;
   const GOptionEntry entries[] = {
       {"import", 0, 0, G_OPTION_ARG_STRING, &import,
        "how surfaces reach GL: auto, egl, memory-object or copy", "STEP"},
       {"device", 0, 0, G_OPTION_ARG_STRING, &device,
        "what decodes: auto, software (the bundled driver) or a render node", "DEVICE"},
+      {"zero-copy", 0, 0, G_OPTION_ARG_STRING, &zero_copy,
+       "whether pictures leave the decoder as surfaces: auto, require or off", "WHETHER"},
+      {"layout", 0, 0, G_OPTION_ARG_STRING, &layout,
+       "which surfaces leave without a copy: any or tight-linear", "LAYOUT"},
       {"check", 0, 0, G_OPTION_ARG_NONE, &check,
        "compare every frame with libavcodec's software decode; exit 1 when one differs",
        nullptr},
@@ -37,6 +41,8 @@ Result<Options> parse_options(int argc, char** argv) {
       {"window", 0, 0, G_OPTION_ARG_NONE, &window, "show the video as well", nullptr},
       {"sheet", 0, 0, G_OPTION_ARG_FILENAME, &sheet,
        "where the contact sheet goes; none writes none", "PNG"},
+      {"hold", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &hold,
+       "keep every frame to the end, as a sink does that gives none back", nullptr},
       {"keep", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_FILENAME, &keep,
        "folder of the default clip and sheet", "FOLDER"},
       {nullptr, 0, 0, G_OPTION_ARG_NONE, nullptr, nullptr, nullptr},
@@ -53,11 +59,14 @@ Result<Options> parse_options(int argc, char** argv) {
   Options options{
       .import = take(import),
       .device = take(device),
+      .zero_copy = take(zero_copy),
+      .layout = take(layout),
       .framemd5 = take(framemd5),
       .sheet = take(sheet),
       .check = check != FALSE,
       .json = json != FALSE,
       .window = window != FALSE,
+      .hold = hold != FALSE,
   };
   const std::string folder = take(keep);
   if (!parsed) {

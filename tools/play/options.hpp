@@ -13,11 +13,14 @@ struct Options {
   std::string media;
   std::string import;
   std::string device;
+  std::string zero_copy;
+  std::string layout;
   std::string framemd5;  // "-" is stdout
   std::string sheet;     // "none" writes none
   bool check = false;
   bool json = false;
   bool window = false;
+  bool hold = false;  // keep every frame to the end, as a sink does that gives none back
 };
 
 // BadInput: the command line is wrong, the text says where. `--help` prints and ends the

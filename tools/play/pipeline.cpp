@@ -96,6 +96,9 @@ Status Pipeline::build(const Options& options) {
     g_object_set(*parser, "sink-caps", caps.get(), nullptr);
   }
   if (auto set = set_property(decoder_, "device", options.device); !set) return set.error();
+  if (auto set = set_property(decoder_, "zero-copy", options.zero_copy); !set)
+    return set.error();
+  if (auto set = set_property(decoder_, "layout", options.layout); !set) return set.error();
   if (auto set = set_property(uploader_, "import", options.import); !set) return set.error();
 
   g_signal_connect(*parser, "pad-added",
@@ -175,9 +178,14 @@ void Pipeline::stop_with(Error error) {
 Status Pipeline::run() {
   gst_element_set_state(pipeline_.get(), GST_STATE_PLAYING);
   const Owned<GstBus> bus(gst_element_get_bus(pipeline_.get()));
-  const Owned<GstMessage> end(gst_bus_timed_pop_filtered(
-      bus.get(), GST_CLOCK_TIME_NONE,
-      static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR)));
+  Owned<GstMessage> end;
+  do {
+    end.reset(gst_bus_timed_pop_filtered(
+        bus.get(), GST_CLOCK_TIME_NONE,
+        static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR |
+                                    GST_MESSAGE_ELEMENT)));
+    note_path_change(end.get());
+  } while (GST_MESSAGE_TYPE(end.get()) == GST_MESSAGE_ELEMENT);
   std::string complaint;
   if (GST_MESSAGE_TYPE(end.get()) == GST_MESSAGE_ERROR) {
     GError* cause = nullptr;
@@ -203,6 +211,20 @@ Status Pipeline::run() {
   if (!complaint.empty()) return play_error(media_ + ": " + complaint);
   if (!video_linked_) return play_error(media_ + ": no video stream found");
   return Done{};
+}
+
+void Pipeline::note_path_change(GstMessage* message) {
+  const GstStructure* what = gst_message_get_structure(message);
+  if (GST_MESSAGE_TYPE(message) != GST_MESSAGE_ELEMENT || !what ||
+      !gst_structure_has_name(what, "dxva-path-changed"))
+    return;
+  const auto text = [what](const char* field) {
+    const char* value = gst_structure_get_string(what, field);
+    return std::string(value ? value : "?");
+  };
+  path_changes_.push_back(
+      (GST_MESSAGE_SRC(message) == GST_OBJECT(decoder_) ? "dxvadec: " : "dxvaglupload: ") +
+      text("from") + " > " + text("to") + ", " + text("reason"));
 }
 
 Owned<GstStructure> Pipeline::stats(GstElement* element) {

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "lib/base/result.hpp"
 #include "tools/play/handles.hpp"
@@ -34,6 +35,8 @@ class Pipeline {
   // The elements' `stats`, to be read after run().
   [[nodiscard]] Owned<GstStructure> decoder_stats() const { return stats(decoder_); }
   [[nodiscard]] Owned<GstStructure> uploader_stats() const { return stats(uploader_); }
+  // What the elements said about it on the bus, in order, each "element: from > to, reason".
+  [[nodiscard]] const std::vector<std::string>& path_changes() const { return path_changes_; }
 
  private:
   explicit Pipeline(OnFrame on_frame) : on_frame_(std::move(on_frame)) {}
@@ -42,6 +45,7 @@ class Pipeline {
   void stream_found(GstPad* pad);
   GstFlowReturn frame_arrived(GstElement* sink);
   void stop_with(Error error);
+  void note_path_change(GstMessage* message);
   [[nodiscard]] static Owned<GstStructure> stats(GstElement* element);
 
   OnFrame on_frame_;
@@ -49,6 +53,7 @@ class Pipeline {
   GstElement* decoder_ = nullptr;   // the pipeline's
   GstElement* uploader_ = nullptr;  // the pipeline's
   std::string media_;
+  std::vector<std::string> path_changes_;
 
   std::mutex lock_;  // streaming threads write these, run() reads them
   bool video_linked_ = false;

@@ -127,6 +127,12 @@ std::string Summary::json() const {
   json_builder_begin_object(builder);
   for (const auto& [name, count] : reasons) number(name.c_str(), count);
   json_builder_end_object(builder);
+  member("path-changes");
+  json_builder_begin_array(builder);
+  for (const std::string& change : path_changes)
+    json_builder_add_string_value(builder, change.c_str());
+  json_builder_end_array(builder);
+  number("descriptors", descriptors);
   text("device", device);
   text("codec", codec);
   text("profile", profile);

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "lib/base/path.hpp"
 
@@ -19,6 +20,8 @@ struct Summary {
   uint64_t frames = 0;
   std::array<uint64_t, kStepCount> steps{};
   std::map<std::string, uint64_t> reasons;  // as the elements name them
+  std::vector<std::string> path_changes;
+  uint64_t descriptors = 0;  // open when the stream had ended
   std::string device;
   std::string codec;
   std::string profile;
