@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The bundled driver with every layout and every fault it knows, against what frames must do then.
+
+Each row of the table is one driver; it runs with both ways into GL (egl, copy) and with both layout
+rules of dxvadec (any, tight-linear). Whatever the driver does: every picture is right, each frame takes
+the step it can take and says why, and nothing ends in an error.
+"""
+
+import os
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+
+import faults_special  # noqa: E402
+import rig  # noqa: E402
+from faults_play import FRAMES, Clip, Run  # noqa: E402
+from faults_rows import ROWS, Row  # noqa: E402
+from tap import Tap, skip_all  # noqa: E402
+
+
+def verdict(row: Row, run: Run, egl: bool, tight: bool) -> str:
+    """What is wrong with a run; empty when nothing is."""
+    if wrong := run.wrong_pictures():
+        return wrong
+    if sum(run.steps.values()) != FRAMES:
+        return f"{FRAMES} frames took {run.steps}"
+    if len(run.changes_of("dxvaglupload")) > 1:
+        return f"more than one message: {run.path_changes}"
+    # What GL made of it: it imports what the decoder exports, or copies that too when it is told to.
+    exported = run.ways["exported"]
+    software = run.ways["software"]
+    steps = {"egl": exported if egl else 0, "software": software}
+    steps["cpu-copy"] = FRAMES - steps["egl"] - software
+    if run.steps != {step: count for step, count in steps.items() if count}:
+        return f"the decoder's frames left as {dict(run.ways)} and took {run.steps}"
+    if not egl and run.reasons.get("import-copy-forced") != FRAMES:
+        return f"reasons {run.reasons}"
+    if egl and run.reasons != dict(run.whys):
+        return f"reasons {run.reasons}, the decoder's are {dict(run.whys)}"
+    return (row.tight if tight else row.any)(run)
+
+
+def main() -> None:
+    if rig.name() != rig.MEMFD:
+        skip_all(f"needs an OpenGL that imports memfds, this rig is '{rig.name()}'")
+    tap = Tap()
+    with tempfile.TemporaryDirectory(prefix="dxva-faults-") as folder:
+        clip = Clip(Path(folder), sys.argv[1])
+        cells = [(row, egl, tight) for row in ROWS for egl in (True, False) for tight in (False, True)]
+
+        def play(cell) -> Run:
+            row, egl, tight = cell
+            return clip.play("--import", "egl" if egl else "copy",
+                             "--layout", "tight-linear" if tight else "any", environment=row.environment)
+
+        # Two at a time: much of a run is starting up and waiting.
+        with ThreadPoolExecutor(max_workers=min(2, os.cpu_count() or 1)) as pool:
+            for (row, egl, tight), run in zip(cells, pool.map(play, cells)):
+                name = f"{row.name}, import {'egl' if egl else 'copy'}, layout {'tight-linear' if tight else 'any'}"
+                wrong = verdict(row, run, egl, tight)
+                tap.case(not wrong, name, f"{wrong}\n{run}")
+        faults_special.cases(tap, clip)
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()
