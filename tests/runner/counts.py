@@ -3,6 +3,7 @@
 
 import re
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 CHECK = re.compile(r"^\d+%: Checks: (\d+), Failures: (\d+), Errors: (\d+)", re.MULTILINE)
 TAP = re.compile(r"^(not )?ok \d+(?: -)? ?(.*)$", re.MULTILINE)
@@ -41,6 +42,16 @@ class Counts:
         return f"{self.passed} passed, {self.failed} failed, {len(self.skips)} skipped"
 
 
+def explanation(output: str, title: str) -> str:
+    """The comments behind a failed TAP case, else all of the output."""
+    lines = iter(output.splitlines())
+    for line in lines:
+        if line.startswith("not ok ") and line.endswith(title):
+            said = list(takewhile(lambda comment: comment.startswith("#"), lines))
+            return "\n".join(said) or output
+    return output
+
+
 def count_program(name: str, result: str, returncode: int, output: str) -> Counts:
     """Cases of one program. `result` is meson's verdict: OK, FAIL, SKIP, TIMEOUT, ERROR."""
     counts = Counts()
@@ -59,7 +70,7 @@ def count_program(name: str, result: str, returncode: int, output: str) -> Count
         if directive.upper().startswith("SKIP"):
             counts.skips.append(f"{name}: {what.strip()}: {directive[4:].strip(': ')}")
         elif bad:
-            counts.fail(f"{name}: {what.strip()}", output)
+            counts.fail(f"{name}: {what.strip()}", explanation(output, what))
         else:
             counts.passed += 1
     # libcheck cannot say "skipped": a test that left early counts as passed there.

@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Every stream of the collection through dxvadec and dxvaglupload, read back from GL.
+
+decode: the md5 of every frame is the known one, once on the way that the rig takes by itself and once
+copied. unsupported: right frames decoded in software, or an error that says why. robust: it ends.
+Nothing crashes, nothing hangs.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+
+import manifest  # noqa: E402
+from tap import Tap, skip_all  # noqa: E402
+
+SECONDS = 30  # a stream that takes longer hangs: the longest takes 3
+PARALLEL = os.cpu_count() or 1
+
+
+@dataclass
+class Run:
+    status: int | None  # None: it hung
+    hashes: list[str]
+    error: str
+    summary: dict  # dxva-play --json; empty when it failed
+
+    @property
+    def crashed(self) -> bool:
+        return self.status is not None and self.status < 0
+
+    def verdict(self) -> str:
+        if self.status is None:
+            return f"hung for {SECONDS} s"
+        if self.crashed:
+            return f"died of signal {-self.status}: {self.error}"
+        return f"exit status {self.status}, {len(self.hashes)} frames; {self.error}"
+
+
+def play(player: str, stream: manifest.Stream, *options: str) -> Run:
+    with tempfile.NamedTemporaryFile(mode="r", suffix=".md5") as hashes:
+        command = [player, "--json", "--sheet", "none", "--framemd5", hashes.name, *options,
+                   str(stream.path)]
+        try:
+            done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            return Run(None, [], "", {})
+        error = done.stderr.decode(errors="replace").strip()
+        return Run(done.returncode, hashes.read().split(), error,
+                   json.loads(done.stdout) if done.returncode == 0 else {})
+
+
+def avdec_frames(stream: manifest.Stream) -> int:
+    """How many frames GStreamer's own parser and libavcodec's decoder make of it."""
+    command = ["gst-launch-1.0", "-v", "filesrc", f"location={stream.path}", "!", "h264parse", "!",
+               "avdec_h264", "!", "fakesink", "silent=false", "sync=false"]
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, timeout=SECONDS)
+    except subprocess.TimeoutExpired:
+        return 0
+    return done.stdout.count(b"last-message = chain")
+
+
+def difference(run: Run, stream: manifest.Stream) -> str:
+    """Empty when the run's frames are the known ones."""
+    if run.status != 0 or len(run.hashes) != len(stream.hashes):
+        return f"{run.verdict()} (known: {len(stream.hashes)} frames)"
+    wrong = [i for i, (ours, known) in enumerate(zip(run.hashes, stream.hashes)) if ours != known]
+    return f"{len(wrong)} of {len(stream.hashes)} frames differ, first {wrong[0]}" if wrong else ""
+
+
+def detour(run: Run, stream: manifest.Stream) -> str:
+    """Empty when every frame came on the best step that this rig has for the stream."""
+    if run.status != 0 or os.environ.get("DXVA_RIG") != "memfd":
+        return ""
+    step = "egl" if stream.eight_bit_420 else "software"
+    if run.summary["steps"][step] == run.summary["frames"]:
+        return ""
+    return f"not every frame on {step}: {run.summary['steps']}, {run.summary['reasons']}"
+
+
+def judge_decode(player: str, stream: manifest.Stream) -> list[tuple[str, str]]:
+    if stream.file in manifest.REFUSED_BY_PARSER:
+        run = play(player, stream)
+        if not difference(run, stream):
+            return [("", "right")]  # a newer parser takes it
+        why = ""
+        if run.status is None or run.crashed:
+            why = run.verdict()
+        elif avdec_frames(stream) == len(stream.hashes):
+            why = "avdec_h264 gets all of its frames through the same parser: " + run.verdict()
+        return [(why, f"refused for avdec_h264 as well ({manifest.REFUSED_BY_PARSER[stream.file]})")]
+    run = play(player, stream)
+    return [
+        (difference(run, stream) or detour(run, stream), "right"),
+        (difference(play(player, stream, "--import", "copy"), stream), "right when copied"),
+    ]
+
+
+def judge_unsupported(player: str, stream: manifest.Stream) -> list[tuple[str, str]]:
+    run = play(player, stream)
+    if run.status == 0:
+        return [(difference(run, stream), "right, decoded in software")]
+    clear = run.status is not None and not run.crashed and run.error.startswith("dxva-play: ")
+    return [("" if clear else run.verdict(), "refused with an error")]
+
+
+def judge_robust(player: str, stream: manifest.Stream) -> list[tuple[str, str]]:
+    run = play(player, stream)
+    bad = run.status is None or run.crashed
+    return [(run.verdict() if bad else "", "ends")]
+
+
+def judge(player: str, stream: manifest.Stream) -> list[tuple[str, str]]:
+    if not stream.trusted:
+        return judge_robust(player, stream)  # what its frames should be is disputed
+    return {"decode": judge_decode, "unsupported": judge_unsupported,
+            "robust": judge_robust}[stream.expect](player, stream)
+
+
+def main() -> None:
+    player = sys.argv[1]
+    if not (manifest.folder() / "manifest.tsv").exists():
+        skip_all(f"no collection of streams in {manifest.folder()} (DXVA_MEDIA names another folder)")
+    streams = manifest.read_streams()
+    tap = Tap()
+    table: dict[str, Counter] = {}
+    with ThreadPoolExecutor(PARALLEL) as pool:
+        judged = pool.map(lambda stream: judge(player, stream), streams)
+        for stream, cases in zip(streams, judged):
+            counts = table.setdefault(f"{stream.codec} {stream.expect} {stream.pixel_format}", Counter())
+            for why, what in cases:
+                ok = tap.case(not why, f"{stream.file}: {what}", why)
+                counts[what.split(" (")[0] if ok else "WRONG"] += 1
+    for row, counts in sorted(table.items()):
+        tap.note(f"{row}: " + ", ".join(f"{what} {count}" for what, count in sorted(counts.items())))
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()
