@@ -263,8 +263,10 @@ Reason Decoder::lend(const decode::DecodedFrame& picture, const Offer& offer,
                      GstVideoCodecFrame& frame) {
   const dmabuf::ExternalFrame& external = *offer.exported.frame;
   for (uint32_t i = 0; i < external.object_count; ++i) {
-    const Reason reason = refused_.ask(external.objects[i].identity);
-    if (reason != Reason::None) return reason;
+    const auto refusal = refused_.ask(external.objects[i].identity);
+    // Perhaps because the surface's memory is no longer what was exported.
+    if (refusal.news) picture.surface->doubt_export();
+    if (refusal.reason != Reason::None) return refusal.reason;
   }
   // The gate. As many surfaces as downstream may have are there: this one stays ours, so that
   // libavcodec always finds a target. Inside get_buffer2 there would be nothing left to copy.

@@ -16,13 +16,14 @@ void RefusedBuffers::add(const BufferIdentity& identity, Reason reason) {
   refusals_[identity] = {.reason = reason, .pictures_left = kBackOffPictures};
 }
 
-Reason RefusedBuffers::ask(const BufferIdentity& identity) {
+RefusedBuffers::Answer RefusedBuffers::ask(const BufferIdentity& identity) {
   const std::lock_guard guard(lock_);
   const auto found = refusals_.find(identity);
-  if (found == refusals_.end()) return Reason::None;
-  const Reason reason = found->second.reason;
+  if (found == refusals_.end()) return {};
+  const Answer answer{.reason = found->second.reason,
+                      .news = found->second.pictures_left == kBackOffPictures};
   if (--found->second.pictures_left == 0) refusals_.erase(found);
-  return reason;
+  return answer;
 }
 
 void RefusedBuffers::clear() {

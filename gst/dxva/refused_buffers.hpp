@@ -17,8 +17,12 @@ namespace dxva::gst {
 class RefusedBuffers {
  public:
   void add(const BufferIdentity& identity, Reason reason);
-  // Reason::None: nobody complained about it lately. Counts as one picture.
-  [[nodiscard]] Reason ask(const BufferIdentity& identity);
+  struct Answer {
+    Reason reason = Reason::None;  // None: nobody complained about it lately
+    bool news = false;             // not asked since the complaint
+  };
+  // Counts as one picture.
+  [[nodiscard]] Answer ask(const BufferIdentity& identity);
   void clear();
 
  private:

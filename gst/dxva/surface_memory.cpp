@@ -49,8 +49,9 @@ bool read_back(const va::Surface& surface, const std::vector<StagedPlane>& plane
 
 Result<std::shared_ptr<SurfaceMemories>> SurfaceMemories::of(
     va::Surface& surface, const va::Surface::Export& exported, GstAllocator* allocator) {
-  if (surface.attachment && !exported.fresh)
-    return static_cast<Home*>(surface.attachment.get())->memories;
+  // The number, not "new this time": a picture in new memory may have left by another way.
+  const auto* home = static_cast<const Home*>(surface.attachment.get());
+  if (home && home->generation == exported.generation) return home->memories;
 
   const dmabuf::ExternalFrame& frame = *exported.frame;
   std::shared_ptr<SurfaceMemories> out(new SurfaceMemories);
@@ -100,7 +101,7 @@ Result<std::shared_ptr<SurfaceMemories>> SurfaceMemories::of(
     object_base->dispose = on_last_unref;
     out->entries_.push_back({.memory = memory.release()});
   }
-  surface.attachment = std::make_shared<Home>(out);
+  surface.attachment = std::make_shared<Home>(out, exported.generation);
   return out;
 }
 

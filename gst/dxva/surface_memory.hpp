@@ -57,7 +57,9 @@ class SurfaceMemories : public std::enable_shared_from_this<SurfaceMemories> {
   // What hangs on the surface: takes the memories along when the surface goes.
   struct Home {
     std::shared_ptr<SurfaceMemories> memories;
-    explicit Home(std::shared_ptr<SurfaceMemories> m) : memories(std::move(m)) {}
+    uint32_t generation = 0;  // of the export that they were made of
+    Home(std::shared_ptr<SurfaceMemories> m, uint32_t g)
+        : memories(std::move(m)), generation(g) {}
     ~Home() { memories->retire(); }
   };
 };

@@ -24,6 +24,8 @@ constexpr std::chrono::milliseconds kRoomPatience{100};
 // would come from the whole machine.
 constexpr uint32_t kMaxLateSurfaces = 64;
 
+constexpr uint32_t kLooksToTrust = 2;
+
 constexpr uint32_t kFirstBackOff = 8;  // calls
 constexpr uint32_t kMaxBackOff = 1024;
 
@@ -74,6 +76,10 @@ Status Surface::sync() const {
 }
 
 Result<Surface::Export> Surface::exported() {
+  const bool known = exported_.object_count > 0 && failures_ == 0;
+  // The second: one picture may be asked about twice, and that proves nothing about the next.
+  if (known && (agreeing_looks_ >= kLooksToTrust || looked_at_ == lends_))
+    return Export{.frame = &exported_, .generation = generation_};
   if (calls_to_skip_ > 0) {
     --calls_to_skip_;
     return refused_;
@@ -83,15 +89,21 @@ Result<Surface::Export> Surface::exported() {
     refused_ = now.error();
     calls_to_skip_ = std::min(kFirstBackOff << std::min(failures_, 16u), kMaxBackOff);
     ++failures_;
+    agreeing_looks_ = 0;
     DXVA_DEBUG(Va, "surface %u is not exported (next try after %u pictures): %s", id_,
                calls_to_skip_, refused_.describe().c_str());
     return refused_;
   }
   failures_ = 0;
-  if (exported_.object_count > 0 && same_buffers(exported_, *now))
-    return Export{.frame = &exported_, .fresh = false};
-  exported_ = std::move(*now);
-  return Export{.frame = &exported_, .fresh = true};
+  looked_at_ = lends_;
+  if (exported_.object_count > 0 && same_buffers(exported_, *now)) {
+    ++agreeing_looks_;
+  } else {
+    exported_ = std::move(*now);
+    ++generation_;
+    agreeing_looks_ = 1;
+  }
+  return Export{.frame = &exported_, .generation = generation_};
 }
 
 SurfacePool::SurfacePool(std::shared_ptr<Display> display, const Config& config)
@@ -153,6 +165,7 @@ Result<SurfaceLease> SurfacePool::acquire() {
 }
 
 SurfaceLease SurfacePool::lend(Surface* surface) {
+  ++surface->lends_;
   return SurfaceLease(surface,
                       [pool = shared_from_this()](Surface* back) { pool->give_back(back); });
 }

@@ -46,13 +46,18 @@ class Surface {
 
   struct Export {
     const dmabuf::ExternalFrame* frame = nullptr;  // lent until the next call
-    bool fresh = false;                            // another buffer than last time
+    uint32_t generation = 0;                       // another number: other buffers
   };
-  // The surface's memory as descriptors. The driver is asked each time, because it may move a
-  // surface to other memory (radeonsi does at the first export); descriptors of the same buffer
-  // are kept, so that caches keyed by them stay right. A surface that was refused is not tried
-  // again at once: the wait, counted in calls, doubles with each failure.
+  // The surface's memory as descriptors of the same buffers each time, so that caches keyed by
+  // them stay right. A driver may move a surface to other memory (radeonsi does at the first
+  // export of some), so it is asked once for each of the first pictures, until two in a row
+  // came in the same buffers. From then on the answer stands: a call into the driver and a new
+  // descriptor per picture would be the price for a move that no driver makes that late.
+  // A surface that was refused is not tried again at once: the wait, counted in calls, doubles
+  // with each failure.
   [[nodiscard]] Result<Export> exported();
+  // Somebody could not use the buffers: the driver is asked anew for the next pictures.
+  void doubt_export() { agreeing_looks_ = 0; }
 
   // What a layer above ties to this surface's life; goes before the VASurface does.
   std::shared_ptr<void> attachment;
@@ -65,7 +70,13 @@ class Surface {
   uint32_t width_;
   uint32_t height_;
 
+  friend class SurfacePool;
+  uint32_t lends_ = 0;  // a lease is one picture
+
   dmabuf::ExternalFrame exported_;
+  uint32_t generation_ = 0;
+  uint32_t looked_at_ = 0;       // `lends_` of the last look
+  uint32_t agreeing_looks_ = 0;  // in a row, that named the same buffers
   Error refused_;
   uint32_t failures_ = 0;
   uint32_t calls_to_skip_ = 0;

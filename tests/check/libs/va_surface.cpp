@@ -12,6 +12,7 @@
 #include "lib/base/fourcc.hpp"
 #include "lib/va/cpu_mapper.hpp"
 #include "lib/va/exporter.hpp"
+#include "lib/va/surface_pool.hpp"
 #include "tests/check/libs/fakeva/fake_va.hpp"
 #include "tests/check/support/check.hpp"
 
@@ -109,6 +110,99 @@ GST_START_TEST(failed_exports_say_whether_to_ask_again) {
 }
 GST_END_TEST;
 
+std::shared_ptr<va::SurfacePool> make_pool(const std::shared_ptr<va::Display>& display) {
+  auto pool = va::SurfacePool::create(display, {.fourcc = format::kNV12,
+                                                .width = fakeva::kWidth,
+                                                .height = fakeva::kHeight,
+                                                .count = 1});
+  fail_unless(bool(pool), "%s", pool ? "" : pool.error().describe().c_str());
+  return *pool;
+}
+
+// Its next picture's export: the buffer, and how often the driver was asked for it.
+struct Look {
+  BufferIdentity buffer;
+  uint32_t generation = 0;
+  int asked = 0;
+};
+Look look_at_next(va::SurfacePool& pool) {
+  const int before = counts().exported;
+  const auto lease = pool.acquire();
+  fail_unless(bool(lease));
+  Look out;
+  // A picture may be looked at twice, as when caps are agreed for it.
+  for (int i = 0; i < 2; ++i) {
+    const auto exported = (*lease)->exported();
+    fail_unless(bool(exported));
+    out.buffer = exported->frame->objects[0].identity;
+    out.generation = exported->generation;
+  }
+  out.asked = counts().exported - before;
+  return out;
+}
+
+GST_START_TEST(export_is_trusted_after_two_pictures_in_one_buffer) {
+  const auto display = open_display();
+  const auto pool = make_pool(display);
+  const int before = open_descriptors();
+  const Look start = look_at_next(*pool);
+  fail_unless_equals_int(start.asked, 1);
+  fail_unless_equals_int(look_at_next(*pool).asked, 1);
+  for (int i = 0; i < 5; ++i) {
+    const Look later = look_at_next(*pool);
+    fail_unless_equals_int(later.asked, 0);
+    fail_unless(later.buffer == start.buffer && later.generation == start.generation);
+  }
+  fail_unless_equals_int(open_descriptors(), before + 1);
+}
+GST_END_TEST;
+
+GST_START_TEST(surface_that_moves_is_followed_until_it_rests) {
+  const auto display = open_display();
+  const auto pool = make_pool(display);
+  tell("export-moved");
+  Look last = look_at_next(*pool);
+  for (int i = 0; i < 3; ++i) {
+    const Look next = look_at_next(*pool);
+    fail_unless_equals_int(next.asked, 1);
+    fail_if(next.buffer == last.buffer || next.generation == last.generation);
+    last = next;
+  }
+  tell("");
+  fail_unless_equals_int(look_at_next(*pool).asked, 1);
+  const Look rested = look_at_next(*pool);
+  fail_unless_equals_int(rested.asked, 0);
+  fail_unless(rested.buffer == last.buffer);
+}
+GST_END_TEST;
+
+GST_START_TEST(doubted_or_refused_export_is_looked_at_again) {
+  const auto display = open_display();
+  const auto pool = make_pool(display);
+  const Look start = look_at_next(*pool);
+  (void)look_at_next(*pool);
+  fail_unless_equals_int(look_at_next(*pool).asked, 0);
+  {
+    const auto lease = pool->acquire();
+    (*lease)->doubt_export();
+  }
+  tell("export-moved");
+  const Look moved = look_at_next(*pool);
+  fail_unless_equals_int(moved.asked, 1);
+  fail_if(moved.buffer == start.buffer || moved.generation == start.generation);
+
+  tell("export-fails");
+  {
+    const auto lease = pool->acquire();
+    fail_if(bool((*lease)->exported()));
+    // Not asked at once.
+    const int before = counts().exported;
+    fail_if(bool((*lease)->exported()));
+    fail_unless_equals_int(counts().exported, before);
+  }
+}
+GST_END_TEST;
+
 GST_START_TEST(derived_image_is_preferred) {
   const auto display = open_display();
   const fakeva::Counts before = counts();
@@ -202,6 +296,9 @@ Suite* va_surface_suite() {
   suite_add_tcase(suite, tcase);
   tcase_add_test(tcase, exported_surface_is_measured_and_classified);
   tcase_add_test(tcase, failed_exports_say_whether_to_ask_again);
+  tcase_add_test(tcase, export_is_trusted_after_two_pictures_in_one_buffer);
+  tcase_add_test(tcase, surface_that_moves_is_followed_until_it_rests);
+  tcase_add_test(tcase, doubted_or_refused_export_is_looked_at_again);
   tcase_add_test(tcase, derived_image_is_preferred);
   tcase_add_test(tcase, unsuitable_derived_images_are_copied_out);
   tcase_add_test(tcase, failures_leave_nothing_behind);

@@ -126,6 +126,21 @@ VAStatus surface_attributes(VADriverContextP, VAConfigID config, VASurfaceAttrib
   return VA_STATUS_SUCCESS;
 }
 
+VAStatus create_surfaces(VADriverContextP, int, int, int, int count, VASurfaceID* ids) {
+  static VASurfaceID last = 100;
+  for (int i = 0; i < count; ++i) ids[i] = ++last;
+  return VA_STATUS_SUCCESS;
+}
+
+VAStatus create_surfaces2(VADriverContextP, unsigned, unsigned, unsigned, VASurfaceID* ids,
+                          unsigned count, VASurfaceAttrib*, unsigned) {
+  return create_surfaces(nullptr, 0, 0, 0, static_cast<int>(count), ids);
+}
+
+VAStatus destroy_surfaces(VADriverContextP, VASurfaceID*, int) {
+  return VA_STATUS_SUCCESS;
+}
+
 VAStatus sync_surface(VADriverContextP, VASurfaceID) {
   if (told("sync-fails")) return VA_STATUS_ERROR_OPERATION_FAILED;
   if (told("sync-damaged")) return VA_STATUS_ERROR_DECODING_ERROR;
@@ -205,6 +220,15 @@ int new_buffer() {
   return fd;
 }
 
+int surface_buffer() {
+  static int buffer = new_buffer();
+  if (told("export-moved")) {
+    ::close(buffer);
+    buffer = new_buffer();
+  }
+  return buffer;
+}
+
 int reading_end_of_a_pipe() {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) std::abort();
@@ -213,12 +237,15 @@ int reading_end_of_a_pipe() {
 }
 
 VAStatus export_surface(VADriverContextP, VASurfaceID, uint32_t, uint32_t, void* out) {
+  ++fake_va_counts.exported;
   if (told("export-unimplemented")) return VA_STATUS_ERROR_UNIMPLEMENTED;
   if (told("export-fails")) return VA_STATUS_ERROR_OPERATION_FAILED;
   auto& descriptor = *static_cast<VADRMPRIMESurfaceDescriptor*>(out);
   descriptor = {.fourcc = VA_FOURCC_NV12, .width = kWidth, .height = kHeight};
   descriptor.num_objects = 1;
-  descriptor.objects[0] = {.fd = told("export-pipe") ? reading_end_of_a_pipe() : new_buffer()};
+  descriptor.objects[0] = {.fd = told("export-pipe")
+                                     ? reading_end_of_a_pipe()
+                                     : ::fcntl(surface_buffer(), F_DUPFD_CLOEXEC, 0)};
   descriptor.num_layers = 2;
   descriptor.layers[0] = {.drm_format = dxva::format::kR8, .num_planes = 1, .pitch = {kPitch}};
   descriptor.layers[1] = {.drm_format = dxva::format::kGR88,
@@ -237,8 +264,9 @@ void fill(VADriverVTable& table) {
   table.vaCreateConfig = create_config;
   table.vaDestroyConfig = destroy_config;
   table.vaQueryConfigAttributes = none;
-  table.vaCreateSurfaces = none;
-  table.vaDestroySurfaces = none;
+  table.vaCreateSurfaces = create_surfaces;
+  table.vaCreateSurfaces2 = create_surfaces2;
+  table.vaDestroySurfaces = destroy_surfaces;
   table.vaCreateContext = none;
   table.vaDestroyContext = none;
   table.vaCreateBuffer = none;
@@ -299,5 +327,6 @@ extern "C" [[gnu::visibility("default")]] VAStatus __vaDriverInit_1_0(
   context->max_subpic_formats = 1;
   context->str_vendor = "fakeva, says what it is told";
   fakeva::fill(*context->vtable);
+  (void)fakeva::surface_buffer();
   return VA_STATUS_SUCCESS;
 }

@@ -3,7 +3,8 @@
 
 // A VA driver that says what a test wants it to say: words in the variable FAKE_VA, separated
 // by commas, read at every call. It calls itself dxvasoft so that the library takes it for the
-// bundled driver. It decodes nothing; its one surface is 64x48 NV12 with a known pattern.
+// bundled driver. It decodes nothing; all its surfaces are one: 64x48 NV12
+// with a known pattern.
 //
 //   init-fails           vaInitialize fails                    noisy      talks while starting
 //   huge-count           claims 100000 profiles                no-decoder only encodes
@@ -13,6 +14,7 @@
 //   derive-short         derived image is larger than its buffer
 //   images-short         so are all others
 //   export-unimplemented, export-fails, export-pipe (descriptor of no buffer)
+//   export-moved         each export shows another buffer; else there is one
 
 #include <cstdint>
 
@@ -31,7 +33,7 @@ inline uint8_t pattern(uint32_t offset) {
 struct Counts {
   int starts, stops;
   int live_images, live_maps, live_configs;
-  int derived, copied;
+  int derived, copied, exported;
 };
 
 }  // namespace fakeva
