@@ -69,6 +69,14 @@ GstVideoInterlaceMode interlace_mode(const OutputFormat& output) {
                            : GST_VIDEO_INTERLACE_MODE_PROGRESSIVE;
 }
 
+// GstBaseTransform says "answered" before it has caps and leaves the query as it was: its real
+// answer comes with the caps. Every uploader and converter is one.
+bool says_something(GstQuery* query) {
+  return gst_query_get_n_allocation_metas(query) > 0 ||
+         gst_query_get_n_allocation_pools(query) > 0 ||
+         gst_query_get_n_allocation_params(query) > 0;
+}
+
 }  // namespace
 
 AllocationAnswer AllocationAnswer::of(GstQuery* query) {
@@ -156,7 +164,8 @@ Agreement Negotiator::negotiate(const OutputFormat& output, GstVideoCodecState* 
       if (needs_meta) {
         auto query = GstPtr<GstQuery>::adopt(gst_query_new_allocation(caps.get(), FALSE));
         const bool answered =
-            gst_pad_peer_query(GST_VIDEO_DECODER_SRC_PAD(&decoder_), query.get());
+            gst_pad_peer_query(GST_VIDEO_DECODER_SRC_PAD(&decoder_), query.get()) &&
+            says_something(query.get());
         if (answered && !AllocationAnswer::of(query.get()).video_meta) {
           GST_INFO_OBJECT(&decoder_, "no GstVideoMeta downstream: not %" GST_PTR_FORMAT,
                           caps.get());
