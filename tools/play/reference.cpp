@@ -28,8 +28,8 @@ Status Reference::start(const std::string& pixel_format) {
                                                      G_SUBPROCESS_FLAGS_STDERR_SILENCE),
                        &failure, "ffmpeg", "-nostdin", "-v", "quiet", "-flags", "unaligned",
                        "-i", media_.c_str(), "-map", "0:v:0", "-fps_mode", "passthrough",
-                       "-autoscale", "0", "-vf", "scale=in_range=full:out_range=full",
-                       "-pix_fmt", pixel_format.c_str(), "-f", "rawvideo", "-", nullptr);
+                       "-noautoscale", "-vf", "scale=in_range=full:out_range=full", "-pix_fmt",
+                       pixel_format.c_str(), "-f", "rawvideo", "-", nullptr);
   if (process_) return Done{};
   const Owned<GError> owned(failure);
   return Error{.code = ErrorCode::Unsupported,
