@@ -123,9 +123,9 @@ ROWS = [
 
     same("surfaces in memfds", all_on("exported"), MEMORY="memfd"),
     same("another vendor's name", all_on("exported"), VENDOR="Mesa Gallium driver 99.9"),
-    same("pictures that come late", all_on("exported"), LATE_MS="3"),
+    same("pictures that come late", all_on("exported"), LATE_MS="10"),
     same("late pictures that are copied", all_on("cpu-copy", "export-failed"),
-         LATE_MS="3", FAULT="export:from=1"),
+         LATE_MS="10", FAULT="export:from=1"),
 
     fault("export:every=7", copies_of_failed_exports()),
     fault("export:surface=3", copies_of_failed_exports(only_surface=3)),
@@ -149,6 +149,10 @@ ROWS = [
     fault("endpicture:surface=5", then("exported", "software", "decode-errors")),
     fault("endpicture:from=1", all_on("software", "decode-errors")),
     fault("beginpicture:from=30", then("exported", "software", "decode-errors")),
+    fault("renderpicture:at=30", then("exported", "software", "decode-errors")),
+    fault("createbuffer:from=100", then("exported", "software", "decode-errors")),
+    fault("export:from=1,deriveimage:from=1,createimage:from=1", all_on("software", "sync-failed")),
+    fault("createcontext:from=1", all_on("software", "profile-unsupported")),
     fault("createsurfaces:from=1", all_on("software", "surfaces-not-made")),
     fault("createsurfaces:surface=5", all_on("software", "surfaces-not-made")),
 ]
