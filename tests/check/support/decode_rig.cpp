@@ -125,7 +125,7 @@ uint64_t nested(const GstStructure* stats, const char* part, const char* name) {
 }  // namespace
 
 bool set_up_decode_rig(int* argc, char*** argv) {
-  gst_check_init(argc, argv);
+  if (!gst_is_initialized()) gst_check_init(argc, argv);
   gst::GlibString ffmpeg(g_find_program_in_path("ffmpeg"));
   auto reference =
       gst::GstPtr<GstElementFactory>::adopt(gst_element_factory_find("avdec_h264"));

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace dxva::test {
+
+// Calls that must not grow with the number of pictures, as the process made them, whoever of
+// it: us, GStreamer, GstGL, drivers. Linking count_calls.cpp into a test program puts it
+// between all of them and the libraries, like LD_PRELOAD would; the program must be linked with
+// export_dynamic.
+struct CallCounts {
+  uint64_t images = 0;       // eglCreateImage, eglCreateImageKHR
+  uint64_t textures = 0;     // names from glGenTextures and glCreateTextures
+  uint64_t exports = 0;      // vaExportSurfaceHandle
+  uint64_t descriptors = 0;  // open, openat, dup…, fcntl(F_DUPFD…), memfd_create: successes
+  uint64_t driver_starts = 0;   // vaInitialize
+  uint64_t surfaces_made = 0;   // by vaCreateSurfaces
+  uint64_t surfaces_freed = 0;  // by vaDestroySurfaces
+};
+[[nodiscard]] CallCounts call_counts();
+
+// What /proc/self/fd shows, as "3 -> /dev/null", in order of numbers.
+[[nodiscard]] std::vector<std::string> open_descriptors();
+
+}  // namespace dxva::test
