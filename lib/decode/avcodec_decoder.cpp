@@ -293,8 +293,9 @@ class AvcodecDecoder final : public BitstreamDecoder {
   std::deque<DecodedFrame> ready_;
   Mode mode_;
   uint32_t device_failures_ = 0;
-  bool corrupt_ = false;  // since the last sync point
-  bool drained_ = false;  // and nothing sent since
+  uint32_t pool_failures_ = 0;  // of those, when the pool was chosen
+  bool corrupt_ = false;        // since the last sync point
+  bool drained_ = false;        // and nothing sent since
 
   // What our callbacks noticed during one call of libavcodec. The error code that comes back
   // does not tell: H.264 turns everything into INVALIDDATA. Only written in hardware mode,
@@ -717,11 +718,15 @@ Reason AvcodecDecoder::prepare_surfaces(AVCodecContext& context, AVPixelFormat s
     return Reason::FormatUnsupported;
   if (description->width <= 0 || description->height <= 0) return Reason::SizeOutOfRange;
 
-  auto pool = va::SurfacePool::create(
-      display_, {.fourcc = fourcc,
-                 .width = static_cast<uint32_t>(description->width),
-                 .height = static_cast<uint32_t>(description->height),
-                 .count = traits_.dpb + kBeyondDpb + params_.extra_surfaces});
+  const va::SurfacePool::Config wanted{
+      .fourcc = fourcc,
+      .width = static_cast<uint32_t>(description->width),
+      .height = static_cast<uint32_t>(description->height),
+      .count = traits_.dpb + kBeyondDpb + params_.extra_surfaces};
+  // libavcodec comes here after each flush. The surfaces it had do again, and everybody
+  // downstream knows them already; those of a device that failed meanwhile are not trusted.
+  const bool reuse = pool_ && pool_->config() == wanted && pool_failures_ == device_failures_;
+  auto pool = reuse ? Result(pool_) : va::SurfacePool::create(display_, wanted);
   if (!pool) {
     DXVA_DEBUG(Decode, "no surfaces: %s", pool.error().describe().c_str());
     return pool.error().reason != Reason::None ? pool.error().reason : Reason::SurfacesNotMade;
@@ -755,6 +760,7 @@ Reason AvcodecDecoder::prepare_surfaces(AVCodecContext& context, AVPixelFormat s
 
   const std::lock_guard guard(pool_lock_);
   pool_ = *pool;
+  pool_failures_ = device_failures_;
   pool_->interrupt(interrupted_);
   return Reason::None;
 }

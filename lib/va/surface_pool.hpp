@@ -95,6 +95,7 @@ class SurfacePool : public std::enable_shared_from_this<SurfacePool> {
     uint32_t width = 0;   // pixels, coded size
     uint32_t height = 0;
     uint32_t count = 0;
+    friend bool operator==(const Config&, const Config&) = default;
   };
   // Refusals: FormatUnsupported.
   [[nodiscard]] static Result<std::shared_ptr<SurfacePool>> create(
