@@ -136,7 +136,8 @@ EXPORTED void* dlsym(void* library, const char* name) noexcept {
 }
 
 EXPORTED __eglMustCastToProperFunctionPointerType eglGetProcAddress(const char* name) {
-  static const auto real = in_library<decltype(&eglGetProcAddress)>("libEGL.so.1", "eglGetProcAddress");
+  static const auto real =
+      in_library<decltype(&eglGetProcAddress)>("libEGL.so.1", "eglGetProcAddress");
   return reinterpret_cast<__eglMustCastToProperFunctionPointerType>(
       stand_in(name, reinterpret_cast<void*>(real(name))));
 }
@@ -153,8 +154,8 @@ EXPORTED VAStatus vaInitialize(VADisplay display, int* major, int* minor) {
 EXPORTED VAStatus vaCreateSurfaces(VADisplay display, unsigned format, unsigned width,
                                    unsigned height, VASurfaceID* ids, unsigned count,
                                    VASurfaceAttrib* attributes, unsigned attribute_count) {
-  const VAStatus status = VA_REAL(vaCreateSurfaces)(
-      display, format, width, height, ids, count, attributes, attribute_count);
+  const VAStatus status = VA_REAL(vaCreateSurfaces)(display, format, width, height, ids, count,
+                                                    attributes, attribute_count);
   if (status == VA_STATUS_SUCCESS) surfaces_made += count;
   return status;
 }
@@ -166,38 +167,38 @@ EXPORTED VAStatus vaDestroySurfaces(VADisplay display, VASurfaceID* ids, int cou
 
 // --- libc
 
-#define OPEN_FUNCTION(name)                                                           \
-  EXPORTED int name(const char* path, int flags, ...) {                               \
-    mode_t mode = 0;                                                                  \
-    if (has_mode(flags)) {                                                            \
-      va_list rest;                                                                   \
-      va_start(rest, flags);                                                          \
-      mode = va_arg(rest, mode_t);                                                    \
-      va_end(rest);                                                                   \
-    }                                                                                 \
-    static const auto real = next<int (*)(const char*, int, ...)>(#name);             \
-    return counted(real(path, flags, mode));                                          \
+#define OPEN_FUNCTION(name)                                               \
+  EXPORTED int name(const char* path, int flags, ...) {                   \
+    mode_t mode = 0;                                                      \
+    if (has_mode(flags)) {                                                \
+      va_list rest;                                                       \
+      va_start(rest, flags);                                              \
+      mode = va_arg(rest, mode_t);                                        \
+      va_end(rest);                                                       \
+    }                                                                     \
+    static const auto real = next<int (*)(const char*, int, ...)>(#name); \
+    return counted(real(path, flags, mode));                              \
   }
-#define OPENAT_FUNCTION(name)                                                         \
-  EXPORTED int name(int folder, const char* path, int flags, ...) {                   \
-    mode_t mode = 0;                                                                  \
-    if (has_mode(flags)) {                                                            \
-      va_list rest;                                                                   \
-      va_start(rest, flags);                                                          \
-      mode = va_arg(rest, mode_t);                                                    \
-      va_end(rest);                                                                   \
-    }                                                                                 \
-    static const auto real = next<int (*)(int, const char*, int, ...)>(#name);        \
-    return counted(real(folder, path, flags, mode));                                  \
+#define OPENAT_FUNCTION(name)                                                  \
+  EXPORTED int name(int folder, const char* path, int flags, ...) {            \
+    mode_t mode = 0;                                                           \
+    if (has_mode(flags)) {                                                     \
+      va_list rest;                                                            \
+      va_start(rest, flags);                                                   \
+      mode = va_arg(rest, mode_t);                                             \
+      va_end(rest);                                                            \
+    }                                                                          \
+    static const auto real = next<int (*)(int, const char*, int, ...)>(#name); \
+    return counted(real(folder, path, flags, mode));                           \
   }
-#define FCNTL_FUNCTION(name)                                                          \
-  EXPORTED int name(int fd, int command, ...) {                                       \
-    va_list rest;                                                                     \
-    va_start(rest, command);                                                          \
-    void* argument = va_arg(rest, void*);                                             \
-    va_end(rest);                                                                     \
-    static const auto real = next<int (*)(int, int, ...)>(#name);                     \
-    const int result = real(fd, command, argument);                                   \
+#define FCNTL_FUNCTION(name)                                                            \
+  EXPORTED int name(int fd, int command, ...) {                                         \
+    va_list rest;                                                                       \
+    va_start(rest, command);                                                            \
+    void* argument = va_arg(rest, void*);                                               \
+    va_end(rest);                                                                       \
+    static const auto real = next<int (*)(int, int, ...)>(#name);                       \
+    const int result = real(fd, command, argument);                                     \
     return command == F_DUPFD || command == F_DUPFD_CLOEXEC ? counted(result) : result; \
   }
 OPEN_FUNCTION(open)
