@@ -309,8 +309,8 @@ Decoder::Outgoing Decoder::leave(const decode::DecodedFrame& picture, const Offe
     out.flow = copy(view_of(picture, output_.format), picture.visible, frame, out.reason);
     return out;
   }
-  // Before anybody reads it, by whatever way: an exported buffer carries no fence of the
-  // driver's that everybody downstream would wait for.
+  // Before anybody reads it, by whatever way: not every driver puts a fence on the buffer, and
+  // the result is the only sign of a device that failed (docs/design/fences.md).
   if (auto synced = picture.surface->sync(); !synced) {
     GST_INFO_OBJECT(&element_, "%s", synced.error().describe().c_str());
     return {.unreadable = Reason::SyncFailed};

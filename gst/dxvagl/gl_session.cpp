@@ -62,6 +62,7 @@ GlSession::GlSession(std::shared_ptr<GstGlThread> thread, std::shared_ptr<const 
       display_(display_of(thread_->context())),
       releases_(thread_, api_,
                 display_ == EGL_NO_DISPLAY ? std::nullopt : gl::load_egl_fence(display_, egl)),
+      native_fence_(gl::load_native_fence(display_, egl)),
       pool_(thread_, api_) {
   set_up_import(egl, gl_proc);
   if (offers_.empty()) offers_ = linear_offers();

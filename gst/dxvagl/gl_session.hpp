@@ -32,6 +32,11 @@ class GlSession {
   [[nodiscard]] const gl::GlApi& api() const { return *api_; }
   [[nodiscard]] gl::GlThread& thread() const { return *thread_; }
 
+  // Nothing where the GPU cannot wait for others' fences.
+  [[nodiscard]] const std::optional<gl::NativeFenceApi>& native_fence() const {
+    return native_fence_;
+  }
+
   // Null when this context imports nothing, and then why.
   [[nodiscard]] const gl::EglImporter* importer() const {
     return importer_ ? &*importer_ : nullptr;
@@ -56,6 +61,7 @@ class GlSession {
   const std::shared_ptr<const gl::GlApi> api_;
   EGLDisplay display_ = EGL_NO_DISPLAY;
   gl::ReleaseQueue releases_;
+  const std::optional<gl::NativeFenceApi> native_fence_;
   std::optional<gl::EglImporter> importer_;
   Reason import_refusal_ = Reason::None;
   DmabufOffers offers_;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "gst/dxvagl/plane_textures.hpp"
+#include "gst/dxvagl/producer_fences.hpp"
 #include "lib/base/log.hpp"
 #include "lib/video/colorimetry.hpp"
 
@@ -224,7 +225,10 @@ Result<GstPtr<GstBuffer>> Uploader::send_imported(GstBuffer* input,
   std::optional<Result<GstPtr<GstBuffer>>> out;
   std::shared_ptr<ImportLease> lease(new ImportLease{
       .session = active_, .textures = textures, .input = GstPtr<GstBuffer>::share(input)});
+  ProducerFences fences = ProducerFences::of(input);
+  fences.prepare(active_->native_fence());
   active_->thread().run([&] {
+    fences.wait_in_gl(active_->native_fence());
     if (draws_)
       out.emplace(draw(textures->names()[0], textures->names()[1]));
     else
@@ -249,6 +253,7 @@ Result<GstPtr<GstBuffer>> Uploader::send_copied(GstBuffer* input, const InputPic
       return refusal(Reason::TextureTooLarge,
                      "GL_MAX_TEXTURE_SIZE is " + std::to_string(limit));
   }
+  ProducerFences::of(input).wait();
   const Result<MappedPicture> mapped = MappedPicture::map(input, picture, *in_specs_);
   if (!mapped) return mapped.error();
   std::optional<Result<GstPtr<GstBuffer>>> out;

@@ -8,6 +8,7 @@
 
 #include "lib/base/fourcc.hpp"
 #include "lib/base/log.hpp"
+#include "lib/base/unique_fd.hpp"
 
 namespace dxva::gl {
 namespace {
@@ -71,6 +72,32 @@ std::optional<EglFenceApi> load_egl_fence(EGLDisplay display, const ProcAddress&
       !egl.load(api.ClientWaitSync, "eglClientWaitSyncKHR"))
     return std::nullopt;
   return api;
+}
+
+std::optional<NativeFenceApi> load_native_fence(EGLDisplay display, const ProcAddress& egl) {
+  const char* extensions = extensions_of(display, egl);
+  NativeFenceApi api{.display = display};
+  if (!extensions || !listed(extensions, "EGL_ANDROID_native_fence_sync") ||
+      !listed(extensions, "EGL_KHR_wait_sync") ||
+      !egl.load(api.CreateSync, "eglCreateSyncKHR") ||
+      !egl.load(api.DestroySync, "eglDestroySyncKHR") ||
+      !egl.load(api.WaitSync, "eglWaitSyncKHR"))
+    return std::nullopt;
+  return api;
+}
+
+bool wait_in_gpu(const NativeFenceApi& api, int sync_file) {
+  // EGL takes the descriptor; ours is still needed when the wait is refused.
+  UniqueFd given = UniqueFd::duplicate(sync_file);
+  if (!given.valid()) return false;
+  const EGLint attributes[] = {EGL_SYNC_NATIVE_FENCE_FD_ANDROID, given.get(), EGL_NONE};
+  const EGLSyncKHR sync =
+      api.CreateSync(api.display, EGL_SYNC_NATIVE_FENCE_ANDROID, attributes);
+  if (sync == EGL_NO_SYNC_KHR) return false;
+  (void)given.release();
+  const bool waits = api.WaitSync(api.display, sync, 0) == EGL_TRUE;
+  api.DestroySync(api.display, sync);
+  return waits;
 }
 
 ImportFormats ImportFormats::query(const DmabufImportApi& api) {

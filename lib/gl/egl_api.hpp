@@ -53,6 +53,19 @@ struct EglFenceApi {
 [[nodiscard]] std::optional<EglFenceApi> load_egl_fence(EGLDisplay display,
                                                         const ProcAddress& egl);
 
+// Fences of others that the GPU waits for, EGL_ANDROID_native_fence_sync: all of it or nothing.
+struct NativeFenceApi {
+  EGLDisplay display = EGL_NO_DISPLAY;
+  PFNEGLCREATESYNCKHRPROC CreateSync = nullptr;
+  PFNEGLDESTROYSYNCKHRPROC DestroySync = nullptr;
+  PFNEGLWAITSYNCKHRPROC WaitSync = nullptr;
+};
+[[nodiscard]] std::optional<NativeFenceApi> load_native_fence(EGLDisplay display,
+                                                              const ProcAddress& egl);
+// What the context does from here on waits in the GPU until the sync_file, which is lent, has
+// signalled; the caller does not wait. False when EGL does not take it. GL-thread only.
+[[nodiscard]] bool wait_in_gpu(const NativeFenceApi& api, int sync_file);
+
 // What EGL says it imports as GL_TEXTURE_2D: DRM fourccs with their modifiers. A driver without
 // the modifiers extension says nothing; then only linear memory, passed without a modifier, is
 // tried.
