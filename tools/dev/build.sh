@@ -7,10 +7,10 @@ configured_source() {
     "$1/meson-info/meson-info.json" 2>/dev/null || true
 }
 
-# build_all FOLDER [MESON OPTION...]
-build_all() {
-  local folder=$1
-  shift
+# build TARGET FOLDER [MESON OPTION...]
+build() {
+  local target=$1 folder=$2
+  shift 2
   if [ "${CI:-}" = true ]; then set -- "$@" --werror; fi
   # A full or read-only home must not stop the compiler.
   if ! mkdir -p "${CCACHE_DIR:-${XDG_CACHE_HOME:-${HOME:-/nonexistent}/.cache}/ccache}" 2>/dev/null; then
@@ -27,8 +27,8 @@ build_all() {
     meson configure "$folder" -Dwerror=true >&2 || die "meson configure failed"
   fi
   local output
-  if ! output=$(ninja -C "$folder" -n 2>&1 </dev/null) || [[ $output != *"no work to do"* ]]; then
+  if ! output=$(ninja -C "$folder" -n "$target" 2>&1 </dev/null) || [[ $output != *"no work to do"* ]]; then
     say "building in $folder"
-    ninja -C "$folder" </dev/null >&2 {setup_lock}>&- || die "the build failed"
+    ninja -C "$folder" "$target" </dev/null >&2 {setup_lock}>&- || die "the build failed"
   fi
 }
