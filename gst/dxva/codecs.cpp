@@ -9,15 +9,17 @@ namespace dxva::gst {
 namespace {
 
 // VP9 and AV1 come as whole temporal units: every packet then has a picture that is shown.
-// libavcodec splits them itself.
+// libavcodec splits them itself. What names no alignment is asked for `parsed`, or typefind's
+// caps would do and a file's blocks of 4096 bytes be taken for pictures. VP8 has neither:
+// nothing but a demuxer can give it.
 constexpr const char* kSinkCaps =
     "video/x-h264, stream-format=(string){ avc, avc3, byte-stream }, alignment=(string)au; "
     "video/x-h265, stream-format=(string){ hvc1, hev1, byte-stream }, alignment=(string)au; "
     "video/x-vp8; "
     "video/x-vp9, alignment=(string)super-frame; "
     "video/x-av1, stream-format=(string)obu-stream, alignment=(string)tu; "
-    "video/mpeg, mpegversion=(int)2, systemstream=(boolean)false; "
-    "image/jpeg";
+    "video/mpeg, mpegversion=(int)2, systemstream=(boolean)false, parsed=(boolean)true; "
+    "image/jpeg, parsed=(boolean)true";
 
 // The software step gives what the stream is (a list of NV12 and P010 alone would end a 4:2:2
 // stream in an error although libavcodec decodes it).

@@ -271,6 +271,32 @@ GST_START_TEST(templates_name_what_the_decoders_give) {
 }
 GST_END_TEST
 
+// Typefind names a codec and sends blocks of 4096 bytes.
+GST_START_TEST(only_whole_pictures_are_taken) {
+  const auto sink = GstPtr<GstCaps>::adopt(sink_template_caps());
+  const auto taken = [&sink](const char* text) {
+    const auto caps = GstPtr<GstCaps>::adopt(gst_caps_from_string(text));
+    return gst_caps_is_subset(caps.get(), sink.get()) != FALSE;
+  };
+  for (const char* raw :
+       {"image/jpeg", "image/jpeg,width=64,height=64,framerate=25/1", "image/jpeg,parsed=false",
+        "video/mpeg,mpegversion=2", "video/mpeg,mpegversion=2,systemstream=false",
+        "video/mpeg,mpegversion=2,systemstream=false,parsed=false", "video/x-h264",
+        "video/x-h264,stream-format=byte-stream",
+        "video/x-h264,stream-format=byte-stream,alignment=nal",
+        "video/x-h265,stream-format=byte-stream", "video/x-vp9", "video/x-vp9,alignment=frame",
+        "video/x-av1", "video/x-av1,stream-format=obu-stream"})
+    fail_if(taken(raw), "%s", raw);
+  for (const char* whole : {"image/jpeg,parsed=true,width=64,height=64,framerate=25/1",
+                            "video/mpeg,mpegversion=2,systemstream=false,parsed=true,width=64",
+                            "video/x-h264,stream-format=byte-stream,alignment=au",
+                            "video/x-h265,stream-format=hvc1,alignment=au",
+                            "video/x-vp8,width=64", "video/x-vp9,alignment=super-frame",
+                            "video/x-av1,stream-format=obu-stream,alignment=tu"})
+    fail_unless(taken(whole), "%s", whole);
+}
+GST_END_TEST
+
 static Suite* dxvadec_parts_suite() {
   Suite* suite = suite_create("dxvadec_parts");
   TCase* memory = tcase_create("memory");
@@ -291,6 +317,7 @@ static Suite* dxvadec_parts_suite() {
   tcase_add_test(books, events_name_reasons);
   tcase_add_test(books, stats_tell_each_change_of_path_once);
   tcase_add_test(books, templates_name_what_the_decoders_give);
+  tcase_add_test(books, only_whole_pictures_are_taken);
   suite_add_tcase(suite, books);
   return suite;
 }
