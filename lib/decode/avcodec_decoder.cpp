@@ -18,6 +18,7 @@ extern "C" {
 
 #include "lib/base/fourcc.hpp"
 #include "lib/base/log.hpp"
+#include "lib/decode/device_support.hpp"
 #include "lib/decode/pending_pictures.hpp"
 #include "lib/decode/replay_queue.hpp"
 #include "lib/decode/sync_point.hpp"
@@ -323,7 +324,16 @@ Status AvcodecDecoder::open() {
     mode_ = {.hardware = false, .reason = Reason::NoDevice};
     return open_context(false);
   }
-  auto opened = open_device();
+  Status opened = Done{};
+  // Nothing of libavcodec is asked before: its AV1 decoder prints errors to stderr from within
+  // the opening where the device has no AV1.
+  if (!device_decodes(*display_, params_.codec))
+    opened =
+        Error{.code = ErrorCode::Unsupported,
+              .call = "open",
+              .text = std::string("the device does not decode ") + codec_name(params_.codec),
+              .reason = Reason::ProfileUnsupported};
+  if (opened) opened = open_device();
   if (opened) opened = open_context(true);
   if (opened) {
     mode_ = {.hardware = true};
@@ -332,7 +342,9 @@ Status AvcodecDecoder::open() {
   if (!software_allowed_) return opened;
   DXVA_INFO(Decode, "%s in software: %s", codec_name(params_.codec),
             opened.error().describe().c_str());
-  mode_ = {.hardware = false, .reason = Reason::NoDevice};
+  const Reason reason = opened.error().reason;
+  mode_ = {.hardware = false,
+           .reason = reason != Reason::None ? reason : Reason::ProfileUnsupported};
   return open_context(false);
 }
 
@@ -417,9 +429,14 @@ Status AvcodecDecoder::open_context(bool hardware) {
     context->thread_type =
         params_.low_latency ? FF_THREAD_SLICE : FF_THREAD_SLICE | FF_THREAD_FRAME;
   }
-  if (const int rc = avcodec_open2(context.get(), codec, nullptr); rc < 0)
+  noticed_ = {};
+  if (const int rc = avcodec_open2(context.get(), codec, nullptr); rc < 0) {
+    // AV1 asks for the surfaces in here when the headers come with the caps.
+    if (noticed_.refused != Reason::None)
+      return av_error(ErrorCode::Unsupported, "avcodec_open2", rc, noticed_.refused);
     return av_error(rc == AVERROR(ENOMEM) ? ErrorCode::NoMemory : ErrorCode::BadInput,
                     "avcodec_open2", rc);
+  }
   context_ = std::move(context);
   return Done{};
 }
