@@ -49,7 +49,8 @@ bool Decoder::open() {
     GST_PAD_SET_ACCEPT_TEMPLATE(sink);
   else
     GST_PAD_UNSET_ACCEPT_TEMPLATE(sink);
-  auto display = va::Display::open(va::DeviceChoice::parse(active_.device));
+  const va::DeviceChoice choice = va::DeviceChoice::parse(active_.device);
+  auto display = va::Display::open(choice);
   if (display) {
     display_ = std::move(*display);
     stats_.set_device(display_->vendor() + " (" + display_->node() + ")");
@@ -66,7 +67,15 @@ bool Decoder::open() {
     return false;
   }
   // Not an error: a failure here ends playbin3 in 1.22 instead of trying the next decoder.
-  GST_INFO_OBJECT(&element_, "no device, decoding in software: %s", why.c_str());
+  // Somebody who named a device wants to know; for `auto` a machine without one is as good as
+  // any other.
+  if (choice.kind == va::DeviceChoice::Kind::Auto)
+    GST_INFO_OBJECT(&element_, "no device, decoding in software: %s", why.c_str());
+  else
+    GST_ELEMENT_WARNING(&element_, RESOURCE, NOT_FOUND,
+                        ("VA-API device %s does not start, decoding in software: %s",
+                         active_.device.c_str(), why.c_str()),
+                        (nullptr));
   stats_.set_device("none");
   return true;
 }

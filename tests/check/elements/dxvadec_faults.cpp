@@ -4,6 +4,7 @@
 #include <dirent.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <random>
 
 #include "tests/check/support/check.hpp"
@@ -62,6 +63,44 @@ GST_START_TEST(software_pictures_take_the_form_that_downstream_wants) {
     const Decoded out = decode(source(h264_mp4()), "dxvadec", {.sink_caps = caps});
     expect_all_right(out);
   }
+}
+GST_END_TEST
+
+namespace {
+
+// What the bus has when a dxvadec of this device is READY.
+std::vector<std::string> warnings_at_ready(const char* device) {
+  GstElement* dec = gst_element_factory_make("dxvadec", nullptr);
+  auto bus = GstPtr<GstBus>::adopt(gst_bus_new());
+  gst_element_set_bus(dec, bus.get());
+  g_object_set(dec, "device", device, nullptr);
+  fail_unless_equals_int(gst_element_set_state(dec, GST_STATE_READY), GST_STATE_CHANGE_SUCCESS);
+  std::vector<std::string> out;
+  while (GstMessage* raw = gst_bus_pop_filtered(bus.get(), GST_MESSAGE_WARNING)) {
+    const auto message = GstPtr<GstMessage>::adopt(raw);
+    GError* warning = nullptr;
+    gst_message_parse_warning(raw, &warning, nullptr);
+    out.emplace_back(warning->message);
+    g_error_free(warning);
+  }
+  gst_element_set_state(dec, GST_STATE_NULL);
+  gst_object_unref(dec);
+  return out;
+}
+
+}  // namespace
+
+GST_START_TEST(a_named_device_that_does_not_start_is_one_warning) {
+  fail_unless(warnings_at_ready("software").empty());
+  const auto warnings = warnings_at_ready("/dev/dri/renderD999");
+  fail_unless_equals_int(warnings.size(), 1);
+  fail_unless(warnings[0].find("/dev/dri/renderD999 does not start") != std::string::npos, "%s",
+              warnings[0].c_str());
+  fail_unless(warnings[0].find(g_strerror(ENOENT)) != std::string::npos, "%s",
+              warnings[0].c_str());
+  without_a_driver();
+  fail_unless_equals_int(warnings_at_ready("software").size(), 1);
+  fail_unless(warnings_at_ready("auto").empty());
 }
 GST_END_TEST
 
@@ -289,7 +328,7 @@ GST_START_TEST(a_normal_run_warns_of_nothing) {
   fail_unless(decode(from, "dxvadec").error.empty());
   fail_unless(decode(from, "dxvadec", {.sink_caps = kDmabufNv12}).error.empty());
   without_a_driver();
-  fail_unless(decode(from, "dxvadec").error.empty());
+  fail_unless(decode(from, "dxvadec device=auto").error.empty());
   gst_debug_remove_log_function(count_warnings);
   fail_unless_equals_int(warnings, 0);
 }
@@ -300,6 +339,7 @@ static Suite* dxvadec_faults_suite() {
   TCase* device = tcase_create("no device");
   tcase_set_timeout(device, 120);
   tcase_add_test(device, without_a_driver_everything_is_decoded_in_software);
+  tcase_add_test(device, a_named_device_that_does_not_start_is_one_warning);
   tcase_add_test(device, software_pictures_take_the_form_that_downstream_wants);
   tcase_add_test(device, without_fallback_a_missing_driver_is_an_error_at_ready);
   tcase_add_test(device, without_fallback_a_stream_the_device_lacks_is_an_error);
