@@ -95,6 +95,7 @@ class Decoder {
   [[nodiscard]] GstPtr<GstBuffer> mixed_buffer();
   [[nodiscard]] GstPtr<GstBuffer> linear_dmabuf_buffer();
   GstFlowReturn cannot_export(Reason reason);
+  void report_refused_format(const OutputFormat& output);
   void report_latency();
   void take_a_pause();
   void drop_mixed_pool();

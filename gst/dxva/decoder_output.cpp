@@ -192,7 +192,24 @@ bool Decoder::negotiate(const decode::DecodedFrame& picture, const OutputFormat&
   negotiate_again_ = false;
   stats_.set_stream(decode::codec_name(params_.codec), decoder_->profile());
   report_latency();
+  if (agreement_.taken_instead && !GST_PAD_IS_FLUSHING(GST_VIDEO_DECODER_SRC_PAD(&element_)))
+    report_refused_format(output);
   return agreement_.delivery != Delivery::None;
+}
+
+// The "not-negotiated" of whoever pushed the packet would be all that is known of it.
+void Decoder::report_refused_format(const OutputFormat& output) {
+  const GstCaps* taken = agreement_.taken_instead.get();
+  const std::string formats = formats_named(taken);
+  gchar* all = gst_caps_to_string(taken);
+  GST_ELEMENT_ERROR(
+      &element_, STREAM, FORMAT,
+      ("Downstream does not take the pictures of this stream: they are %s, %ux%u, "
+       "and it takes %s.",
+       gst_video_format_to_string(output.format), output.width, output.height,
+       formats.empty() ? "no such memory" : formats.c_str()),
+      ("downstream: %s", all));
+  g_free(all);
 }
 
 void Decoder::take_a_pause() {

@@ -95,6 +95,31 @@ AllocationAnswer AllocationAnswer::of(GstQuery* query) {
   return out;
 }
 
+std::string formats_named(const GstCaps* caps) {
+  std::string out;
+  const auto add = [&out](const GValue* value) {
+    const char* name = G_VALUE_HOLDS_STRING(value) ? g_value_get_string(value) : nullptr;
+    // Whole names: "I420" is also in "I420_10LE".
+    if (!name || (", " + out + ",").find(std::string(", ") + name + ",") != std::string::npos)
+      return;
+    if (!out.empty()) out += ", ";
+    out += name;
+  };
+  for (guint i = 0; i < gst_caps_get_size(caps); ++i) {
+    const GstCapsFeatures* features = gst_caps_get_features(caps, i);
+    const bool system =
+        gst_caps_features_is_equal(features, GST_CAPS_FEATURES_MEMORY_SYSTEM_MEMORY);
+    const GValue* formats = gst_structure_get_value(gst_caps_get_structure(caps, i), "format");
+    if (!formats || (!system && !names_dmabuf(caps, i))) continue;
+    if (!GST_VALUE_HOLDS_LIST(formats))
+      add(formats);
+    else
+      for (guint k = 0; k < gst_value_list_get_size(formats); ++k)
+        add(gst_value_list_get_value(formats, k));
+  }
+  return out;
+}
+
 bool Negotiator::downstream_names_dmabuf() const {
   const auto downstream = downstream_caps(decoder_);
   if (!downstream || gst_caps_is_any(downstream.get())) return false;
@@ -188,6 +213,15 @@ Agreement Negotiator::negotiate(const OutputFormat& output, GstVideoCodecState* 
                                          output.height);
     const auto converted = caps_for(info, output, Delivery::System, 0);
     if (gst_caps_can_intersect(downstream.get(), converted.get())) format = other;
+  }
+  // Sending the caps tells nothing: a sticky event is stored, and its refusal comes back with
+  // the first buffer, as somebody else's "not negotiated".
+  GstPad* src = GST_VIDEO_DECODER_SRC_PAD(&decoder_);
+  if (!takes_system && format == output.format &&
+      !gst_pad_peer_query_accept_caps(src, system.get())) {
+    out.delivery = Delivery::None;
+    out.taken_instead = downstream;
+    return out;
   }
   if (!try_caps(output, format, input, Delivery::System, 0, out)) {
     out.delivery = Delivery::None;

@@ -4,7 +4,9 @@
 #include <gst/video/gstvideodecoder.h>
 
 #include <optional>
+#include <string>
 
+#include "gst/common/gst_ptr.hpp"
 #include "gst/dxva/output_format.hpp"
 #include "lib/base/path.hpp"
 
@@ -41,11 +43,16 @@ struct Agreement {
   AllocationAnswer allocation;
   bool takes_system = true;      // else dma-bufs or nothing
   Reason reason = Reason::None;  // System: why nothing better
+  // None: what downstream takes instead. Null where that was not the trouble.
+  GstPtr<GstCaps> taken_instead;
 
   [[nodiscard]] bool is_dmabuf() const {
     return delivery == Delivery::DmaDrm || delivery == Delivery::Dmabuf;
   }
 };
+
+// "NV12, P010_10LE": the formats of system memory and of linear dma-bufs that `caps` name.
+[[nodiscard]] std::string formats_named(const GstCaps* caps);
 
 // Finds the best form in which downstream takes pictures, and sends the caps.
 // Reentrant; called with the decoder's stream lock, like every method of it.

@@ -147,6 +147,22 @@ GST_START_TEST(without_fallback_only_the_devices_codecs_are_accepted) {
 }
 GST_END_TEST
 
+GST_START_TEST(a_format_that_downstream_lacks_is_an_error_with_both_names) {
+  const std::string from =
+      source(clip("422-10.mp4", "-pix_fmt yuv422p10le -c:v libx264 -threads 1", "352x286", 5));
+  for (const char* caps : {"video/x-raw,format={NV12,I420,P010_10LE}",
+                           "video/x-raw(memory:DMABuf),format={NV12,I420,P010_10LE}"}) {
+    const Decoded out = decode(from, "dxvadec", {.sink_caps = caps});
+    fail_unless(out.error.find("are I422_10LE, 352x286") != std::string::npos, "%s",
+                out.error.c_str());
+    fail_unless(out.error.find("takes NV12, I420, P010_10LE.") != std::string::npos, "%s",
+                out.error.c_str());
+    fail_unless(out.pictures.empty());
+  }
+  fail_unless_equals_int(decode(from, "dxvadec").pictures.size(), 5);
+}
+GST_END_TEST
+
 // --- a driver that fails
 
 GST_START_TEST(a_context_that_cannot_be_made_means_software) {
@@ -344,6 +360,7 @@ static Suite* dxvadec_faults_suite() {
   tcase_add_test(device, without_fallback_a_missing_driver_is_an_error_at_ready);
   tcase_add_test(device, without_fallback_a_stream_the_device_lacks_is_an_error);
   tcase_add_test(device, without_fallback_only_the_devices_codecs_are_accepted);
+  tcase_add_test(device, a_format_that_downstream_lacks_is_an_error_with_both_names);
   suite_add_tcase(suite, device);
   TCase* driver = tcase_create("failing driver");
   tcase_set_timeout(driver, 180);
