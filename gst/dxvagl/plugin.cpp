@@ -11,4 +11,4 @@ static gboolean plugin_init(GstPlugin* plugin) {
 
 GST_PLUGIN_DEFINE(GST_VERSION_MAJOR, GST_VERSION_MINOR, dxvagl,
                   "Decoded video into OpenGL textures without a copy", plugin_init, VERSION,
-                  "LGPL", PACKAGE, "https://example.invalid/gst-dxva")
+                  "LGPL", PACKAGE, "gst-dxva")
