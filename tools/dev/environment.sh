@@ -9,6 +9,10 @@ default() { # NAME VALUE
   export "$1=${!1-$2}"
 }
 
+file_uri() { # PATH
+  python3 -c 'import pathlib, sys; print(pathlib.Path(sys.argv[1]).absolute().as_uri())' "$1"
+}
+
 enter_environment() {
   prepend GST_PLUGIN_PATH "$build/gst/dxva:$build/gst/dxvagl"
   default GST_REGISTRY "$build/gst-registry.bin"
@@ -19,6 +23,9 @@ enter_environment() {
   prepend LIBVA_DRIVERS_PATH "$build/lib/softva"
 
   default DXVA_CLIP "$keep/clip.mp4"
+  # A path is no URI: it may hold spaces, # and %.
+  [ -n "${DXVA_CLIP_URI:-}" ] || DXVA_CLIP_URI=$(file_uri "$DXVA_CLIP")
+  export DXVA_CLIP_URI
 
   # What a test may expect of this machine: gpu, memfd (import in software) or stock (no import).
   DXVA_RIG=gpu
@@ -30,6 +37,8 @@ enter_environment() {
   export DXVA_RIG
   if [ "$DXVA_RIG" != gpu ]; then
     default GST_DXVA_DEVICE software
+    # libva has no way to find a driver for an X server without a GPU.
+    default LIBVA_DRIVER_NAME dxvasoft
     default GST_DXVA_TEST memfd,software-import
   fi
   # GstGL finds no display by itself on a machine without one.

@@ -43,7 +43,7 @@ def main() -> None:
     tap.case(ran.status == 0 and len(got) == FRAMES, "dxvadec feeds elements that want system memory",
              str(ran))
 
-    ran = rig.run('gst-launch-1.0 -v playbin uri="file://$DXVA_CLIP" '
+    ran = rig.run('gst-launch-1.0 -v playbin uri="$DXVA_CLIP_URI" '
                   'video-sink="dxvaglupload ! glcolorconvert ! fakesink sync=false"')
     tap.case(ran.status == 0 and "dxvadec0.GstPad:src" in ran.out,
              "playbin takes dxvadec and plays into dxvaglupload", str(ran)[-3000:])
@@ -52,6 +52,22 @@ def main() -> None:
         ran = rig.run(["gst-inspect-1.0", element])
         tap.case(ran.status == 0 and ran.err == "" and "stats" in ran.out,
                  f"gst-inspect-1.0 {element} reads without a complaint", str(ran))
+
+    with tempfile.TemporaryDirectory() as folder:
+        clip = Path(folder, "50% of a #clip.mp4")
+        clip.symlink_to(rig.clip())
+        ran = rig.run(f'source "{ROOT}/tools/dev/environment.sh"; '
+                      'gst-launch-1.0 -q playbin uri="$(file_uri "$CLIP")" '
+                      'video-sink="fakesink sync=false"', CLIP=str(clip))
+        tap.case(ran.status == 0 and ran.err == "", "DXVA_CLIP_URI names a path with space, # and %", str(ran))
+
+    if rig.name() == rig.GPU:
+        tap.skip("CONTRIBUTING.md's lines for other programs", "they are for machines without a GPU")
+    else:
+        text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+        for line in re.findall(r"^xvfb-run .*$", text, re.MULTILINE):
+            ran = rig.run(line)
+            tap.case(ran.status == 0, f"CONTRIBUTING.md: {line}", str(ran))
 
     lines = readme_lines()
     tap.case(len(lines) == 3, "README.md shows three gst-launch lines", "\n".join(lines))
