@@ -38,7 +38,7 @@ class FrameWork {
     if (options.check) reference_.emplace(options.media);
   }
 
-  Status take(GstSample* sample) {
+  Status take(GstSample* sample, const Pipeline& pipeline) {
     const uint64_t index = frames_++;
     if (hold_) held_.emplace_back(gst_sample_ref(sample));
     const bool whole = reference_ || md5_list_;
@@ -55,7 +55,8 @@ class FrameWork {
           g_compute_checksum_for_data(G_CHECKSUM_MD5, tight.bytes.data(), tight.bytes.size()));
       std::fprintf(md5_list_.get(), "%s\n", md5.get());
     }
-    return reference_ ? reference_->compare(tight) : Status(Done{});
+    return reference_ ? reference_->compare(tight, !pipeline.decodes_in_software())
+                      : Status(Done{});
   }
 
   Status finish(const Options& options, Summary& summary) {
@@ -99,7 +100,9 @@ Result<Summary> play(const Options& options) {
   }
   FrameWork work(options, std::move(md5_list));
   auto pipeline =
-      Pipeline::create(options, [&work](GstSample* sample) { return work.take(sample); });
+      Pipeline::create(options, [&work](GstSample* sample, const Pipeline& playing) {
+        return work.take(sample, playing);
+      });
   if (!pipeline) return pipeline.error();
   if (auto ran = (*pipeline)->run(); !ran) return ran.error();
 

@@ -6,6 +6,8 @@
 #include <array>
 #include <string_view>
 
+#include "lib/base/path.hpp"
+
 namespace dxva::play {
 namespace {
 
@@ -163,7 +165,7 @@ void Pipeline::stream_found(GstPad* pad) {
 GstFlowReturn Pipeline::frame_arrived(GstElement* sink) {
   const Owned<GstSample> sample(gst_app_sink_pull_sample(GST_APP_SINK(sink)));
   if (!sample) return GST_FLOW_EOS;
-  if (auto taken = on_frame_(sample.get()); !taken) {
+  if (auto taken = on_frame_(sample.get(), *this); !taken) {
     stop_with(taken.error());
     return GST_FLOW_ERROR;
   }
@@ -225,6 +227,16 @@ void Pipeline::note_path_change(GstMessage* message) {
   path_changes_.push_back(
       (GST_MESSAGE_SRC(message) == GST_OBJECT(decoder_) ? "dxvadec: " : "dxvaglupload: ") +
       text("from") + " > " + text("to") + ", " + text("reason"));
+}
+
+bool Pipeline::decodes_in_software() const {
+  const auto stats = decoder_stats();
+  const GValue* steps = stats ? gst_structure_get_value(stats.get(), "steps") : nullptr;
+  guint64 frames = 0;
+  return steps && GST_VALUE_HOLDS_STRUCTURE(steps) &&
+         gst_structure_get_uint64(gst_value_get_structure(steps), step_name(Step::Software),
+                                  &frames) &&
+         frames > 0;
 }
 
 Owned<GstStructure> Pipeline::stats(GstElement* element) {

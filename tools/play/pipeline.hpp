@@ -22,7 +22,7 @@ class Pipeline {
  public:
   // Called for each frame in order, on the streaming thread. An error ends the pipeline with
   // it.
-  using OnFrame = std::function<Status(GstSample*)>;
+  using OnFrame = std::function<Status(GstSample*, const Pipeline&)>;
 
   [[nodiscard]] static Result<std::unique_ptr<Pipeline>> create(const Options& options,
                                                                 OnFrame on_frame);
@@ -35,6 +35,8 @@ class Pipeline {
   // The elements' `stats`, to be read after run().
   [[nodiscard]] Owned<GstStructure> decoder_stats() const { return stats(decoder_); }
   [[nodiscard]] Owned<GstStructure> uploader_stats() const { return stats(uploader_); }
+  // Has a frame come so far that no device decoded? From any thread.
+  [[nodiscard]] bool decodes_in_software() const;
   // What the elements said about it on the bus, in order, each "element: from > to, reason".
   [[nodiscard]] const std::vector<std::string>& path_changes() const { return path_changes_; }
 

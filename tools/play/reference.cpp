@@ -13,7 +13,7 @@ Reference::~Reference() {
   g_object_unref(process_);
 }
 
-Status Reference::start(const std::string& pixel_format) {
+Status Reference::start(const std::string& pixel_format, bool one_thread) {
   if (pixel_format.empty())
     return Error{.code = ErrorCode::Unsupported,
                  .call = "",
@@ -23,13 +23,13 @@ Status Reference::start(const std::string& pixel_format) {
   // once, at its own size. The scale filter does not scale: it keeps swscale from converting
   // full range.
   GError* failure = nullptr;
-  process_ =
-      g_subprocess_new(static_cast<GSubprocessFlags>(G_SUBPROCESS_FLAGS_STDOUT_PIPE |
-                                                     G_SUBPROCESS_FLAGS_STDERR_SILENCE),
-                       &failure, "ffmpeg", "-nostdin", "-v", "quiet", "-flags", "unaligned",
-                       "-i", media_.c_str(), "-map", "0:v:0", "-fps_mode", "passthrough",
-                       "-noautoscale", "-vf", "scale=in_range=full:out_range=full", "-pix_fmt",
-                       pixel_format.c_str(), "-f", "rawvideo", "-", nullptr);
+  process_ = g_subprocess_new(static_cast<GSubprocessFlags>(G_SUBPROCESS_FLAGS_STDOUT_PIPE |
+                                                            G_SUBPROCESS_FLAGS_STDERR_SILENCE),
+                              &failure, "ffmpeg", "-nostdin", "-v", "quiet", "-flags",
+                              "unaligned", "-threads", one_thread ? "1" : "0", "-i",
+                              media_.c_str(), "-map", "0:v:0", "-fps_mode", "passthrough",
+                              "-noautoscale", "-vf", "scale=in_range=full:out_range=full",
+                              "-pix_fmt", pixel_format.c_str(), "-f", "rawvideo", "-", nullptr);
   if (process_) return Done{};
   const Owned<GError> owned(failure);
   return Error{.code = ErrorCode::Unsupported,
@@ -49,9 +49,9 @@ void Reference::mismatch(const std::string& text) {
   if (first_mismatch_.empty()) first_mismatch_ = text;
 }
 
-Status Reference::compare(const TightFrame& frame) {
+Status Reference::compare(const TightFrame& frame, bool one_thread) {
   if (!process_)
-    if (auto started = start(frame.pixel_format); !started) return started.error();
+    if (auto started = start(frame.pixel_format, one_thread); !started) return started.error();
   const std::string name = "frame " + std::to_string(compared_);
   ++compared_;
   if (frame.pixel_format != pixel_format_) {

@@ -22,7 +22,9 @@ class Reference {
 
   // Reads the next reference frame and counts it as equal or not. Starts the decoder at the
   // first call, in that frame's pixel format.
-  Status compare(const TightFrame& frame);
+  // `one_thread`: libavcodec conceals damage differently with frame threads, so the reference
+  // has as many as the decoder under test; that one has a single thread with a device.
+  Status compare(const TightFrame& frame, bool one_thread);
   // Frames that the reference still had count as mismatches. Call once, after the last frame.
   void finish();
 
@@ -32,7 +34,7 @@ class Reference {
   [[nodiscard]] const std::string& first_mismatch() const { return first_mismatch_; }
 
  private:
-  Status start(const std::string& pixel_format);
+  Status start(const std::string& pixel_format, bool one_thread);
   size_t read(uint8_t* into, size_t bytes);
   void mismatch(const std::string& text);
 

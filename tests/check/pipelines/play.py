@@ -99,6 +99,16 @@ def main() -> None:
         ran = play("--check", "--json", PATH=f"{folder}:{rig.os.environ['PATH']}")
         tap.case(ran.status == 1 and summary(ran).get("mismatches", 0) >= FRAMES,
                  "--check fails when the reference differs", str(ran))
+    with tempfile.TemporaryDirectory() as folder:
+        # Concealment of damage depends on threads, so the reference has as many as dxvadec.
+        recorder = Path(folder, "ffmpeg")
+        recorder.write_text(f'#!/bin/sh\necho "$@" >{folder}/arguments\n')
+        recorder.chmod(0o755)
+        for device, threads in ("", 1), ("/dev/dri/renderD255", 0):
+            ran = play("--check", "--device", device, PATH=f"{folder}:{rig.os.environ['PATH']}")
+            asked = Path(folder, "arguments").read_text()
+            tap.case(f"-threads {threads} " in asked,
+                     f"the reference has the threads of {'software' if device else 'device'} decoding", asked)
     for options in (["--import", "nonsense"], ["--bogus"]):
         ran = play(*options)
         tap.case(ran.status in (1, 2) and len(ran.err.splitlines()) == 1,
