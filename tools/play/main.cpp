@@ -114,7 +114,7 @@ Result<Summary> play(const Options& options) {
   if (decoder && uploader) summary.take_stats(decoder.get(), uploader.get());
   if (auto finished = work.finish(options, summary); !finished) return finished.error();
   if (summary.frames == 0)
-    return Error{.code = ErrorCode::BadInput,
+    return Error{.code = ErrorCode::Failed,
                  .call = "",
                  .text = options.media + ": no frame was decoded"};
   return summary;
@@ -130,6 +130,7 @@ void silence_harmless_warnings() {
       gst_debug_set_threshold_for_name(category, GST_LEVEL_ERROR);
 }
 
+// Prints it and gives the exit status: 2 when the command line is wrong.
 int complain(const Error& error) {
   const std::string call = error.call;
   std::fprintf(stderr, "dxva-play: %s%s%s\n", call.c_str(), call.empty() ? "" : ": ",
@@ -144,10 +145,7 @@ int run(int argc, char** argv) {
   silence_harmless_warnings();
   const auto summary = play(*options);
   gst_deinit();  // what GStreamer's leak tracer waits for
-  if (!summary) {
-    complain(summary.error());
-    return 1;
-  }
+  if (!summary) return complain(summary.error());
   std::fputs((options->json ? summary->json() : summary->text()).c_str(),
              options->framemd5 == "-" ? stderr : stdout);
   return summary->mismatches.value_or(0) > 0 ? 1 : 0;

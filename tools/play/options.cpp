@@ -3,6 +3,8 @@
 
 #include <glib.h>
 
+#include <vector>
+
 #include "tools/play/handles.hpp"
 
 namespace dxva::play {
@@ -17,11 +19,23 @@ std::string take(char* text) {
   return text ? text : "";
 }
 
+// MEDIA is a path or a file:// URI.
+Result<std::string> path_of(const std::string& media) {
+  if (media.empty()) return usage_error("MEDIA is empty");
+  if (!media.starts_with("file://")) return media;
+  GError* failure = nullptr;
+  const std::string path = take(g_filename_from_uri(media.c_str(), nullptr, &failure));
+  if (!failure) return path;
+  const Owned<GError> owned(failure);
+  return usage_error(failure->message);
+}
+
 }  // namespace
 
 Result<Options> parse_options(int argc, char** argv) {
   char *import = nullptr, *device = nullptr, *zero_copy = nullptr, *layout = nullptr,
        *framemd5 = nullptr, *sheet = nullptr, *keep = nullptr;
+  char** media = nullptr;
   gboolean check = FALSE, json = FALSE, window = FALSE, hold = FALSE;
   const GOptionEntry entries[] = {
       {"import", 0, 0, G_OPTION_ARG_STRING, &import,
@@ -45,9 +59,10 @@ Result<Options> parse_options(int argc, char** argv) {
        "keep every frame to the end, as a sink does that gives none back", nullptr},
       {"keep", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_FILENAME, &keep,
        "folder of the default clip and sheet", "FOLDER"},
+      {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &media, nullptr, "[MEDIA]"},
       {nullptr, 0, 0, G_OPTION_ARG_NONE, nullptr, nullptr, nullptr},
   };
-  GOptionContext* context = g_option_context_new("[MEDIA]");
+  GOptionContext* context = g_option_context_new(nullptr);
   g_option_context_set_summary(
       context,
       "Decodes MEDIA through dxvadec and dxvaglupload and says which way its frames went.");
@@ -69,13 +84,18 @@ Result<Options> parse_options(int argc, char** argv) {
       .hold = hold != FALSE,
   };
   const std::string folder = take(keep);
+  std::vector<std::string> given;
+  for (char** one = media; one && *one; ++one) given.emplace_back(*one);
+  g_strfreev(media);
   if (!parsed) {
     const Owned<GError> owned(failure);
     return usage_error(failure->message);
   }
-  if (argc > 2) return usage_error("more than one MEDIA");
-  if (argc == 2) {
-    options.media = argv[1];
+  if (given.size() > 1) return usage_error("more than one MEDIA");
+  if (!given.empty()) {
+    auto path = path_of(given.front());
+    if (!path) return path.error();
+    options.media = std::move(*path);
   } else if (!folder.empty()) {
     options.media = folder + "/clip.mp4";
   } else {

@@ -60,7 +60,9 @@ Status set_property(GstElement* element, const char* name, const std::string& te
   GValue value = G_VALUE_INIT;
   if (spec) g_value_init(&value, spec->value_type);
   if (!spec || !gst_value_deserialize(&value, text.c_str()))
-    return play_error("--" + std::string(name) + " does not take '" + text + "'");
+    return Error{.code = ErrorCode::BadInput,
+                 .call = "",
+                 .text = "--" + std::string(name) + " does not take '" + text + "'"};
   g_object_set_property(G_OBJECT(element), name, &value);
   g_value_unset(&value);
   return Done{};

@@ -24,6 +24,7 @@ class Pipeline {
   // it.
   using OnFrame = std::function<Status(GstSample*, const Pipeline&)>;
 
+  // BadInput: an option has a value that its element does not take.
   [[nodiscard]] static Result<std::unique_ptr<Pipeline>> create(const Options& options,
                                                                 OnFrame on_frame);
   ~Pipeline();

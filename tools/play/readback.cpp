@@ -118,7 +118,7 @@ Result<MappedFrame> MappedFrame::map(GstSample* sample) {
   GstVideoInfo info;
   if (!buffer || !gst_video_info_from_caps(&info, gst_sample_get_caps(sample)))
     return Error{
-        .code = ErrorCode::BadInput, .call = "", .text = "a frame came without video caps"};
+        .code = ErrorCode::Failed, .call = "", .text = "a frame came without video caps"};
   MappedFrame mapped;
   if (!gst_video_frame_map(&mapped.frame_, &info, buffer, GST_MAP_READ))
     return Error{.code = ErrorCode::Failed,

@@ -109,9 +109,16 @@ def main() -> None:
             asked = Path(folder, "arguments").read_text()
             tap.case(f"-threads {threads} " in asked,
                      f"the reference has the threads of {'software' if device else 'device'} decoding", asked)
-    for options in (["--import", "nonsense"], ["--bogus"]):
-        ran = play(*options)
-        tap.case(ran.status in (1, 2) and len(ran.err.splitlines()) == 1,
+    with tempfile.TemporaryDirectory() as folder:
+        odd = Path(folder, "-a #50% b.mp4")
+        odd.symlink_to(rig.clip())
+        for what, arguments in ("starts with -", ["--", odd.name]), ("is a URI", [odd.as_uri()]):
+            ran = rig.run(["sh", "-c", 'cd "$0" && exec "$@"', folder, PLAYER, "--json", *arguments])
+            tap.case(ran.status == 0 and summary(ran).get("frames") == FRAMES, f"MEDIA that {what} is played",
+                     str(ran))
+    for options in (["--import", "nonsense"], ["--bogus"], ["a", "b"], [""], ["file://%"]):
+        ran = rig.run([PLAYER, *options, *([rig.clip()] if options[0].startswith("--") else [])])
+        tap.case(ran.status == 2 and len(ran.err.splitlines()) == 1,
                  f"{' '.join(options)} is refused in one line", str(ran))
     tap.end()
 
