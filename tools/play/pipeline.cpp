@@ -147,6 +147,8 @@ Status Pipeline::build_output(const Options& options) {
   return Done{};
 }
 
+// parsebin puts no parser in front of JPEG in GStreamer 1.22: a file would arrive in blocks
+// instead of pictures.
 void Pipeline::stream_found(GstPad* pad) {
   Owned<GstCaps> caps(gst_pad_get_current_caps(pad));
   if (!caps) caps.reset(gst_pad_query_caps(pad, nullptr));
@@ -157,7 +159,21 @@ void Pipeline::stream_found(GstPad* pad) {
 
   const std::lock_guard locked(lock_);
   if (video_linked_) return;
-  const Owned<GstPad> sink(gst_element_get_static_pad(decoder_, "sink"));
+  GstElement* next = decoder_;
+  gboolean parsed = FALSE;
+  if (kind == "image/jpeg" &&
+      !(gst_structure_get_boolean(gst_caps_get_structure(caps.get(), 0), "parsed", &parsed) &&
+        parsed)) {
+    const auto parser = add(pipeline_.get(), "jpegparse");
+    if (!parser) {
+      if (!error_) error_ = parser.error();
+      return;
+    }
+    next = *parser;
+    gst_element_link(next, decoder_);
+    gst_element_sync_state_with_parent(next);
+  }
+  const Owned<GstPad> sink(gst_element_get_static_pad(next, "sink"));
   if (gst_pad_link(pad, sink.get()) == GST_PAD_LINK_OK)
     video_linked_ = true;
   else

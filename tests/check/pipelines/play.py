@@ -116,6 +116,14 @@ def main() -> None:
             ran = rig.run(["sh", "-c", 'cd "$0" && exec "$@"', folder, PLAYER, "--json", *arguments])
             tap.case(ran.status == 0 and summary(ran).get("frames") == FRAMES, f"MEDIA that {what} is played",
                      str(ran))
+    with tempfile.TemporaryDirectory() as folder:
+        for name in "one.jpg", "five.avi":
+            media = Path(folder, name)
+            rig.run(["ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=320x240", "-pix_fmt", "yuvj420p",
+                     "-frames:v", "1" if name == "one.jpg" else "5", "-c:v", "mjpeg", str(media)])
+            ran = play("--check", "--json", media=str(media))
+            tap.case(ran.status == 0 and summary(ran).get("mismatches") == 0,
+                     f"JPEG in {name} equals the reference", str(ran))
     for options in (["--import", "nonsense"], ["--bogus"], ["a", "b"], [""], ["file://%"]):
         ran = rig.run([PLAYER, *options, *([rig.clip()] if options[0].startswith("--") else [])])
         tap.case(ran.status == 2 and len(ran.err.splitlines()) == 1,
