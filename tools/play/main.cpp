@@ -98,6 +98,13 @@ Result<Summary> play(const Options& options) {
                                            : std::fopen(options.framemd5.c_str(), "w"));
     if (!md5_list) return errno_error(options.framemd5.c_str());
   }
+  // GstGL would say that EGL is not initialized, or draw into a window that nobody sees.
+  const char* gl_window = g_getenv("GST_GL_WINDOW");
+  if (options.window && !g_getenv("DISPLAY") && !g_getenv("WAYLAND_DISPLAY") &&
+      (!gl_window || std::strcmp(gl_window, "egl-device") == 0))
+    return Error{.code = ErrorCode::Failed,
+                 .call = "",
+                 .text = "no display: --window needs DISPLAY or WAYLAND_DISPLAY"};
   FrameWork work(options, std::move(md5_list));
   auto pipeline =
       Pipeline::create(options, [&work](GstSample* sample, const Pipeline& playing) {

@@ -68,6 +68,15 @@ Status set_property(GstElement* element, const char* name, const std::string& te
   return Done{};
 }
 
+// video/mpeg is MPEG-1, -2 or -4.
+std::string with_version(const GstStructure* caps) {
+  gint version = 0;
+  std::string name = gst_structure_get_name(caps);
+  if (gst_structure_get_int(caps, "mpegversion", &version))
+    name += ", mpegversion=" + std::to_string(version);
+  return name;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Pipeline>> Pipeline::create(const Options& options, OnFrame on_frame) {
@@ -152,6 +161,10 @@ Status Pipeline::build_output(const Options& options) {
 void Pipeline::stream_found(GstPad* pad) {
   Owned<GstCaps> caps(gst_pad_get_current_caps(pad));
   if (!caps) caps.reset(gst_pad_query_caps(pad, nullptr));
+  {
+    const std::lock_guard locked(lock_);
+    streams_found_ = true;
+  }
   if (gst_caps_is_empty(caps.get())) return;
   const char* type = gst_structure_get_name(gst_caps_get_structure(caps.get(), 0));
   const std::string_view kind(type);
@@ -177,7 +190,7 @@ void Pipeline::stream_found(GstPad* pad) {
   if (gst_pad_link(pad, sink.get()) == GST_PAD_LINK_OK)
     video_linked_ = true;
   else
-    refused_caps_ = type;
+    refused_caps_ = with_version(gst_caps_get_structure(caps.get(), 0));
 }
 
 GstFlowReturn Pipeline::frame_arrived(GstElement* sink) {
@@ -228,6 +241,8 @@ Status Pipeline::run() {
   if (error_) return *error_;
   if (!video_linked_ && !refused_caps_.empty())
     return play_error(media_ + ": dxvadec does not decode " + refused_caps_);
+  // A demuxer whose streams nobody takes complains as well, but not of what is missing.
+  if (!video_linked_ && streams_found_) return play_error(media_ + ": no video stream found");
   if (!complaint.empty()) return play_error(media_ + ": " + complaint);
   if (!video_linked_) return play_error(media_ + ": no video stream found");
   return Done{};

@@ -59,6 +59,7 @@ class Pipeline {
   std::vector<std::string> path_changes_;
 
   std::mutex lock_;  // streaming threads write these, run() reads them
+  bool streams_found_ = false;
   bool video_linked_ = false;
   std::string refused_caps_;
   std::optional<Error> error_;

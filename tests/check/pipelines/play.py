@@ -124,6 +124,16 @@ def main() -> None:
             ran = play("--check", "--json", media=str(media))
             tap.case(ran.status == 0 and summary(ran).get("mismatches") == 0,
                      f"JPEG in {name} equals the reference", str(ran))
+    with tempfile.TemporaryDirectory() as folder:
+        for source, codec, says in (("sine", ["-c:a", "aac"], "no video stream found"),
+                                    ("testsrc2", ["-c:v", "mpeg4"], "video/mpeg, mpegversion=4")):
+            media = Path(folder, f"{source}.mp4")
+            rig.run(["ffmpeg", "-v", "error", "-f", "lavfi", "-i", f"{source}=duration=1", *codec, str(media)])
+            ran = play(media=str(media))
+            tap.case(ran.status == 1 and says in ran.err, f"{codec[1]} alone: {says}", str(ran))
+    ran = play("--window", environment={name: value for name, value in rig.os.environ.items()
+                                        if name not in ("DISPLAY", "WAYLAND_DISPLAY", "GST_GL_WINDOW")})
+    tap.case(ran.status == 1 and "no display" in ran.err, "--window without a display says so", str(ran))
     for options in (["--import", "nonsense"], ["--bogus"], ["a", "b"], [""], ["file://%"]):
         ran = rig.run([PLAYER, *options, *([rig.clip()] if options[0].startswith("--") else [])])
         tap.case(ran.status == 2 and len(ran.err.splitlines()) == 1,
