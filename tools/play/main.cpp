@@ -5,6 +5,7 @@
 // right.
 #include <gst/gst.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -27,6 +28,16 @@ struct Close {
   }
 };
 using File = std::unique_ptr<FILE, Close>;
+
+// stdio keeps what it cannot write to itself until somebody asks.
+Status flush(FILE* file, const std::string& name) {
+  const bool failed_before = std::ferror(file) != 0;
+  if (std::fflush(file) == 0 && !failed_before) return Done{};
+  return Error{.code = ErrorCode::Failed,
+               .call = "",
+               .text = (name == "-" ? "stdout" : name) + ": " +
+                       (failed_before ? "could not be written" : g_strerror(errno))};
+}
 
 // What is done with each frame; asks for a read-back only where one is needed.
 class FrameWork {
@@ -59,20 +70,22 @@ class FrameWork {
                       : Status(Done{});
   }
 
-  Status finish(const Options& options, Summary& summary) {
+  void finish(const Options& options, Summary& summary) {
     summary.frames = frames_;
-    if (md5_list_ && std::fflush(md5_list_.get()) != 0)
-      return errno_error(options.framemd5.c_str());
+    if (md5_list_)
+      if (auto flushed = flush(md5_list_.get(), options.framemd5); !flushed)
+        summary.lost_output = flushed.error();
     if (reference_) {
       reference_->finish();
       summary.mismatches = reference_->mismatches();
       summary.first_mismatch = reference_->first_mismatch();
     }
     if (with_sheet_ && frames_ > 0) {
-      if (auto written = sheet_.write(options.sheet); !written) return written.error();
-      summary.sheet = options.sheet;
+      if (auto written = sheet_.write(options.sheet); written)
+        summary.sheet = options.sheet;
+      else
+        summary.lost_output = written.error();
     }
-    return Done{};
   }
 
  private:
@@ -119,7 +132,7 @@ Result<Summary> play(const Options& options) {
   const auto decoder = (*pipeline)->decoder_stats();
   const auto uploader = (*pipeline)->uploader_stats();
   if (decoder && uploader) summary.take_stats(decoder.get(), uploader.get());
-  if (auto finished = work.finish(options, summary); !finished) return finished.error();
+  work.finish(options, summary);
   if (summary.frames == 0)
     return Error{.code = ErrorCode::Failed,
                  .call = "",
@@ -153,8 +166,10 @@ int run(int argc, char** argv) {
   const auto summary = play(*options);
   gst_deinit();  // what GStreamer's leak tracer waits for
   if (!summary) return complain(summary.error());
-  std::fputs((options->json ? summary->json() : summary->text()).c_str(),
-             options->framemd5 == "-" ? stderr : stdout);
+  FILE* out = options->framemd5 == "-" ? stderr : stdout;
+  std::fputs((options->json ? summary->json() : summary->text()).c_str(), out);
+  if (summary->lost_output) return complain(*summary->lost_output);
+  if (auto flushed = flush(out, "-"); !flushed) return complain(flushed.error());
   return summary->mismatches.value_or(0) > 0 ? 1 : 0;
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "lib/base/path.hpp"
+#include "lib/base/result.hpp"
 
 namespace dxva::play {
 
@@ -30,6 +31,8 @@ struct Summary {
   std::optional<uint64_t> mismatches;
   std::string first_mismatch;
   std::string sheet;  // empty: none written
+  // An output that could not be written; all the rest of the summary is true nevertheless.
+  std::optional<Error> lost_output;
 
   // Takes the ladder apart from the `stats` of both elements. A frame's step is the uploader's,
   // except where the decoder knows better: the uploader cannot tell a frame that was decoded in

@@ -14,7 +14,7 @@ import rig  # noqa: E402
 from tap import Tap, skip_all  # noqa: E402
 
 FRAMES = 300  # of the default clip
-PLAYER = sys.argv[1]
+PLAYER = str(Path(sys.argv[1]).resolve())
 
 
 def summary(ran: rig.Ran) -> dict:
@@ -134,6 +134,13 @@ def main() -> None:
     ran = play("--window", environment={name: value for name, value in rig.os.environ.items()
                                         if name not in ("DISPLAY", "WAYLAND_DISPLAY", "GST_GL_WINDOW")})
     tap.case(ran.status == 1 and "no display" in ran.err, "--window without a display says so", str(ran))
+    for options in ([], ["--framemd5", "-"], ["--json"]):
+        ran = rig.run(f'"{PLAYER}" --sheet none {" ".join(options)} "$DXVA_CLIP" >/dev/full')
+        tap.case(ran.status == 1 and "stdout: " in ran.err,
+                 f"a full disk behind stdout is an error {' '.join(options)}".rstrip(), str(ran))
+    ran = rig.run([PLAYER, "--json", "--sheet", "/nonexistent/sheet.png", rig.clip()])
+    tap.case(ran.status == 1 and summary(ran).get("frames") == FRAMES and "contact sheet" in ran.err,
+             "a contact sheet that cannot be written fails after the summary", str(ran))
     for options in (["--import", "nonsense"], ["--bogus"], ["a", "b"], [""], ["file://%"]):
         ran = rig.run([PLAYER, *options, *([rig.clip()] if options[0].startswith("--") else [])])
         tap.case(ran.status == 2 and len(ran.err.splitlines()) == 1,
