@@ -19,12 +19,13 @@ def cpu_seconds(command: list[str], environment: dict[str, str] | None = None) -
     return usage.ru_utime + usage.ru_stime
 
 
-def paired(ours, theirs, pairs: int) -> tuple[float, float, float]:
+def paired(ours, theirs, pairs: int, name: str) -> tuple[float, float, float]:
     """Runs both in turn, and gives the medians of each and of the pairs' ratios: a slow moment of the
     machine then meets both."""
     runs = []
     ours(), theirs()  # files and code come into memory
     for pair in range(pairs):
+        print(f"{name}: pair {pair + 1} of {pairs}", file=sys.stderr, flush=True)
         first, second = (ours, theirs) if pair % 2 else (theirs, ours)
         times = {first: first(), second: second()}
         runs.append((times[ours], times[theirs]))
