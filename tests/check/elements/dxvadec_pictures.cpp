@@ -193,10 +193,9 @@ GST_END_TEST
 GST_START_TEST(caps_may_change_the_size) {
   const std::string larger =
       clip("larger.mp4", "-c:v libx264 -g 20 -bf 3 -threads 1", "480x270", 30);
-  const std::string avc = " ! h264parse ! video/x-h264,stream-format=avc ! c. ";
-  const std::string from = "concat name=c adjust-base=true filesrc location=" + h264_mp4() +
-                           " ! qtdemux" + avc + "filesrc location=" + larger + " ! qtdemux" +
-                           avc + " c.";
+  const std::string avc = "h264parse ! video/x-h264,stream-format=avc ! c. ";
+  const std::string from =
+      "concat name=c adjust-base=true " + source(h264_mp4(), avc) + source(larger, avc) + "c.";
   const Decoded out = decode_well(from, "dxvadec");
   expect_same(out.pictures, reference(from));
   expect_on_device(out);

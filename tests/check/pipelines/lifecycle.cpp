@@ -245,8 +245,8 @@ bool starts_the_driver(const std::string& command) {
   const std::string registry = folder + "/registry.bin";
   g_unlink(log.c_str());
   g_unlink(registry.c_str());
-  const std::string line = "env DXVASOFT_LOG=" + log + " GST_REGISTRY=" + registry +
-                           " GST_REGISTRY_UPDATE=yes " + command;
+  const std::string line = "env 'DXVASOFT_LOG=" + log + "' 'GST_REGISTRY=" + registry +
+                           "' GST_REGISTRY_UPDATE=yes " + command;
   gint status = -1;
   gchar* output = nullptr;
   fail_unless(g_spawn_command_line_sync(line.c_str(), &output, nullptr, &status, nullptr) !=

@@ -36,6 +36,11 @@ bool run(const std::string& command) {
   return ran && status == 0;
 }
 
+// For a shell-like command line: the build may lie in a folder with spaces.
+std::string quoted(const std::string& path) {
+  return gst::GlibString(g_shell_quote(path.c_str())).get();
+}
+
 // Both chroma planes in one, as surfaces have them, so that one list of hashes serves all.
 void add_plane(GChecksum* sum, const GstVideoFrame& frame, guint plane) {
   const auto* data = static_cast<const guint8*>(GST_VIDEO_FRAME_PLANE_DATA(&frame, plane));
@@ -143,7 +148,7 @@ std::string clip(const std::string& name, const std::string& arguments, const st
   const std::string command = "ffmpeg -y -v error -f lavfi -i testsrc2=s=" + size +
                               ":r=25,noise=alls=12:allf=t -frames:v " +
                               std::to_string(pictures) + " -pix_fmt yuv420p " + arguments +
-                              " " + part;
+                              " " + quoted(part);
   fail_unless(run(command), "%s", command.c_str());
   fail_unless_equals_int(std::rename(part.c_str(), path.c_str()), 0);
   return path;
@@ -165,7 +170,7 @@ std::string make_folder(const std::string& name) {
 }
 
 std::string source(const std::string& file, const std::string& parser) {
-  std::string out = "filesrc location=" + file;
+  std::string out = "filesrc location=\"" + file + "\"";
   if (ends_with(file, ".mp4")) out += " ! qtdemux";
   if (ends_with(file, ".mkv")) out += " ! matroskademux";
   if (!parser.empty()) return out + " ! " + parser;
@@ -199,8 +204,8 @@ std::string hash_of(GstBuffer* buffer, const GstCaps* caps) {
 std::vector<Picture> hashes_of_ffmpeg(const std::string& file, int width, int height) {
   const std::string raw = folder() + "/" + std::to_string(getpid()) + "-frames.raw";
   // Else ffmpeg rounds a left crop to what its SIMD code likes.
-  fail_unless(run("ffmpeg -y -v error -flags unaligned -i " + file +
-                  " -fps_mode passthrough -pix_fmt nv12 -f rawvideo " + raw));
+  fail_unless(run("ffmpeg -y -v error -flags unaligned -i " + quoted(file) +
+                  " -fps_mode passthrough -pix_fmt nv12 -f rawvideo " + quoted(raw)));
   char* data = nullptr;
   gsize size = 0;
   fail_unless(g_file_get_contents(raw.c_str(), &data, &size, nullptr));
