@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# enter.sh ROOT PROJECT BUILD COMMAND... : runs COMMAND in the Debian 13 root, at the speed of this machine, with the
-# tree at /project and its build folder at /build. Only /build can be written to: the root is shared with other
-# checkouts. Needs the private mount namespace that root.py starts it in.
+# enter.sh ROOT PROJECT BUILD CCACHE COMMAND... : runs COMMAND in the Debian 13 root, at the speed of this machine, with
+# the tree at /project and its build folder at /build. Nothing of the root can be written to: other checkouts use it.
+# Every checkout is at /project there, so what one compiled the compiler cache has for all.
+# Needs the private mount namespace that root.py starts it in.
 
 set -euo pipefail
-root=$1 project=$2 build=$3
-shift 3
+root=$1 project=$2 build=$3 ccache=$4
+shift 4
 
 mount --bind "$root" "$root"
 mount -o remount,bind,ro "$root"
@@ -25,6 +26,7 @@ mkdir -m 1777 "$root/dev/shm"
 mount --bind "$project" "$root/project"
 mount -o remount,bind,ro "$root/project"
 mount --bind "$build" "$root/build"
+mount --bind "$ccache" "$root/mnt"
 
 exec chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 \
-  PYTHONDONTWRITEBYTECODE=1 CI="${CI:-}" DXVA_SETUP=skip "$@"
+  PYTHONDONTWRITEBYTECODE=1 CCACHE_DIR=/mnt CCACHE_MAXSIZE=400M CI="${CI:-}" DXVA_SETUP=skip "$@"

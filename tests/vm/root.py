@@ -32,10 +32,15 @@ def as_root(command: list[str]) -> list[str]:
     return command if os.geteuid() == 0 else ["sudo", "-n", "--preserve-env=http_proxy", *command]
 
 
+def tied_to_us(command: list[str]) -> list[str]:
+    """Whoever ends this program, even by SIGKILL, ends the command too."""
+    return ["setpriv", "--pdeathsig", "KILL", *command]
+
+
 def in_private_namespaces(command: list[str]) -> list[str]:
     """Mounts vanish and processes die with the command, however it ends."""
-    return as_root(["unshare", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child",
-                    *command])
+    return as_root(tied_to_us(["unshare", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child",
+                               *command]))
 
 
 def require(*programs: str) -> None:
@@ -126,16 +131,17 @@ def make(folder: Path, log: Path) -> None:
 
 
 def remove_old(cache: Path, used: Path) -> None:
-    """Keeps the newest others; never one that somebody holds."""
-    def last_use(folder: Path) -> float:
-        lock = folder.with_suffix(".lock")
-        # One that was never finished goes first.
-        return lock.stat().st_mtime if folder.suffix != ".part" and lock.exists() else 0
+    """Keeps the others that were used last; never removes one that somebody holds."""
 
-    others = sorted((folder for folder in cache.glob("trixie-*") if folder.is_dir() and folder != used),
-                    key=last_use, reverse=True)
-    for folder in others[KEPT - 1:]:
-        lock = Lock(folder.with_suffix(".lock"))
+    def lock_of(folder: Path) -> Path:
+        return folder.with_suffix(".lock")
+
+    unfinished = list(cache.glob("trixie-*.part"))
+    whole = [folder for folder in cache.glob("trixie-*")
+             if folder.is_dir() and folder != used and folder not in unfinished and lock_of(folder).exists()]
+    whole.sort(key=lambda folder: lock_of(folder).stat().st_mtime, reverse=True)
+    for folder in [*unfinished, *whole[KEPT - 1:]]:
+        lock = Lock(lock_of(folder))
         if lock.try_to_own():
             remove(folder)
         lock.close()

@@ -31,14 +31,24 @@ def say(text: str) -> None:
     print(f"# {text}", flush=True)
 
 
-def in_root(where: debian.Root, build: Path, *command: str) -> int:
-    enter = ["bash", str(HERE / "enter.sh"), str(where.folder), str(PROJECT), str(build), *command]
-    return subprocess.run(debian.in_private_namespaces(enter), stdin=subprocess.DEVNULL).returncode
+def in_root(where: debian.Root, build: Path, log: Path, *command: str) -> int:
+    ccache = where.folder.parent / "ccache"
+    ccache.mkdir(exist_ok=True)
+    enter = ["bash", str(HERE / "enter.sh"), str(where.folder), str(PROJECT), str(build), str(ccache), *command]
+    with log.open("wb") as output:
+        return subprocess.run(debian.in_private_namespaces(enter), stdin=subprocess.DEVNULL, stdout=output,
+                              stderr=subprocess.STDOUT).returncode
 
 
-def compile_there(where: debian.Root, build: Path) -> bool:
-    say("compiling on Debian 13")
-    return in_root(where, build, "bash", "/project/tests/vm/guest/compile.sh") == 0
+def compile_there(where: debian.Root, build: Path) -> str:
+    """What went wrong, or nothing."""
+    log = build / "compile.log"
+    say(f"compiling on Debian 13 (log: {log})")
+    started = time.monotonic()
+    if in_root(where, build, log, "bash", "/project/tests/vm/guest/compile.sh"):
+        return log.read_text(errors="replace")
+    say(f"compiled in {time.monotonic() - started:.0f} s")
+    return ""
 
 
 def run_natively(where: debian.Root, build: Path, suites: list[str]) -> Counts:
@@ -46,13 +56,14 @@ def run_natively(where: debian.Root, build: Path, suites: list[str]) -> Counts:
     say(f"on Debian 13, without the virtual machine: {' '.join(suites)}")
     result = build / "native.json"
     result.unlink(missing_ok=True)
-    status = in_root(where, build, "bash", "/project/tests/vm/guest/native.sh", *suites)
+    status = in_root(where, build, build / "native.log", "bash", "/project/tests/vm/guest/native.sh", *suites)
     counts = Counts()
     if not result.exists():
         counts.fail("trixie", f"the suites on Debian 13 ended with {status} and left no counts")
         return counts
     found = json.loads(result.read_text())
     counts.passed = found["passed"]
+    say(f"{counts.passed} passed, {len(found['failures'])} failed, {len(found['skips'])} skipped")
     counts.skips = [f"trixie: {skip}" for skip in found["skips"]]
     counts.failures = [Failure(f"trixie: {failure['name']}", failure["tail"]) for failure in found["failures"]]
     return counts
@@ -94,9 +105,9 @@ class Sections:
                          "\n".join([*self._lines[-25:], boot.panicked(console) or "no word from its kernel"]))
 
 
-def run_in_machine(where: debian.Root, build: Path, only: str = "", verbose: bool = False) -> Counts:
+def run_in_machine(where: debian.Root, build: Path, words: list[str] | None = None, verbose: bool = False) -> Counts:
     console = build / "console.log"
-    arguments = boot.command(where.folder, PROJECT, build, console, DEVICES, only)
+    arguments = debian.tied_to_us(boot.command(where.folder, PROJECT, build, console, DEVICES, words or []))
     for attempt in range(1, BOOTS + 1):
         say("booting the virtual machine")
         started = time.monotonic()
@@ -118,7 +129,7 @@ def run_in_machine(where: debian.Root, build: Path, only: str = "", verbose: boo
     raise AssertionError("unreachable")
 
 
-def run(build: Path, only: str = "", native: list[str] | None = None, verbose: bool = False) -> Counts:
+def run(build: Path, words: list[str] | None = None, native: list[str] | None = None, verbose: bool = False) -> Counts:
     """`build` is the native build folder; what this rig keeps lies in build/dev/trixie."""
     counts = Counts()
     try:
@@ -129,13 +140,14 @@ def run(build: Path, only: str = "", native: list[str] | None = None, verbose: b
         return counts
     folder = build / "dev" / "trixie"
     folder.mkdir(parents=True, exist_ok=True)
-    if not compile_there(where, folder):
-        counts.fail("trixie", "the tree does not compile on Debian 13; the output is above")
+    problem = compile_there(where, folder)
+    if problem:
+        counts.fail("the tree does not compile on Debian 13", problem)
         return counts
     suites = NATIVE_SUITES if native is None else native
     if suites:
         counts.add(run_natively(where, folder, suites))
-    counts.add(run_in_machine(where, folder, only, verbose))
+    counts.add(run_in_machine(where, folder, words, verbose))
     return counts
 
 
@@ -143,10 +155,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="The suite vm by itself, for those who work on it.")
     parser.add_argument("--build", type=Path, default=PROJECT / "build")
     parser.add_argument("--only", default="", metavar="REGEX", help="programs in the machine whose name matches")
+    parser.add_argument("--script", default="", metavar="FILE",
+                        help="a file in build/dev/trixie to run in the machine instead of the suite")
     parser.add_argument("--native", nargs="*", default=None, metavar="SUITE", help="suites to run without the machine")
     parser.add_argument("--verbose", action="store_true", help="show what the programs in the machine print")
     arguments = parser.parse_args()
-    counts = run(arguments.build, arguments.only, arguments.native, arguments.verbose)
+    words = [f"dxva.{name}={value}" for name, value in (("only", arguments.only), ("script", arguments.script)) if value]
+    counts = run(arguments.build, words, arguments.native, arguments.verbose)
     for failure in counts.failures:
         print(f"FAILED: {failure.name}\n{failure.tail}")
     for skip in counts.skips:

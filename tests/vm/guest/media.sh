@@ -1,0 +1,25 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# Inside the root, at full speed: clips for the virtual machine and the MD5 of each of their frames as libavcodec
+# decodes them. Small ones: a picture takes a processor that is emulated tens of milliseconds.
+
+set -euo pipefail
+mkdir -p /build/media
+cd /build/media
+
+# clip NAME SIZE FRAMES X264-OPTION... ; a size that is no whole macroblocks shows the crop.
+clip() {
+  local name=$1 size=$2 frames=$3
+  shift 3
+  [ ! -s "$name.md5" ] || return 0
+  ffmpeg -nostdin -v error -y -f lavfi -i "testsrc2=size=$size:rate=25" -frames:v "$frames" -pix_fmt yuv420p \
+    -c:v libx264 -preset medium -crf 26 -g 12 -threads 1 "$@" -f h264 "$name.h264"
+  ffmpeg -nostdin -v error -y -flags unaligned -i "$name.h264" -pix_fmt nv12 -f framemd5 - |
+    sed -n 's/^0,.* \([0-9a-f]\{32\}\)$/\1/p' >"$name.part"
+  [ "$(wc -l <"$name.part")" -eq "$frames" ]
+  mv "$name.part" "$name.md5"
+}
+
+clip plain 320x240 24 -bf 3
+clip cropped 182x150 16 -bf 2
