@@ -54,7 +54,6 @@ def environment(build: Path, folder: Path) -> dict[str, str]:
     for name in ("GST_PLUGIN_PATH", "LIBVA_DRIVERS_PATH"):
         if name in os.environ:
             moved[name] = os.environ[name].replace(str(build), str(folder))
-    suppressions = ROOT / "tests" / "runner" / "lsan.supp"
     return moved | {
         "GST_PLUGIN_SYSTEM_PATH": str(few_plugins(folder)),
         "GST_REGISTRY": str(folder / "few-plugins.bin"),
@@ -62,7 +61,6 @@ def environment(build: Path, folder: Path) -> dict[str, str]:
         # and could not load our plugins.
         "GST_REGISTRY_FORK": "no",
         "ASAN_OPTIONS": "detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1",
-        "LSAN_OPTIONS": f"suppressions={suppressions}:print_suppressions=0",
         "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
     }
 
