@@ -59,6 +59,7 @@ def environment(build: Path, folder: Path) -> dict[str, str]:
         # The plugin scanner is a program of GStreamer's, built without the sanitizers' runtime,
         # and could not load our plugins.
         "GST_REGISTRY_FORK": "no",
+        "CK_TIMEOUT_MULTIPLIER": "10",
         "ASAN_OPTIONS": "detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1",
         "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
     }
@@ -76,8 +77,13 @@ def run(build: Path) -> Counts:
         programs = [test["name"] for test in programs_of(folder, suite)
                     if "python" not in Path(test["cmd"][0]).name and
                     not test["cmd"][0].endswith(".py")]
-        ran = run_suite(folder, suite, only=programs, timeout_factor=4,
-                        environment=environment(build, folder))
+        settings = environment(build, folder)
+        ran = run_suite(folder, suite, only=[p for p in programs if not p.endswith("_stock")],
+                        timeout_factor=4, environment=settings)
+        # Mesa 22.3's driver leaks 128 bytes and is unloaded before anybody could name it in a suppression.
+        settings["ASAN_OPTIONS"] += ":detect_leaks=0"
+        ran.add(run_suite(folder, suite, only=[p for p in programs if p.endswith("_stock")],
+                          timeout_factor=4, environment=settings))
         if not ran.ran_anything():
             ran.fail(f"sanitize: {suite}", "no case ran")
         counts.add(ran)
