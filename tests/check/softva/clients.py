@@ -117,13 +117,13 @@ class Clients:
         return self.run(["ffmpeg", "-nostdin", "-v", "warning", "-init_hw_device", f"vaapi=va:{self.display}",
                          "-hwaccel", "vaapi", "-hwaccel_device", "va", "-hwaccel_output_format", "vaapi",
                          "-hwaccel_flags", "allow_profile_mismatch", "-i", str(media), "-map", "0:v:0",
-                         "-vf", "hwdownload,format=nv12", "-fps_mode", "passthrough", "-autoscale", "0",
+                         "-vf", "hwdownload,format=nv12", "-fps_mode", "passthrough", "-noautoscale",
                          "-c:v", "rawvideo", "-bitexact", "-f", "framemd5", "-"], knobs)
 
     def reference(self, media: Path) -> subprocess.CompletedProcess:
         return self.run(["ffmpeg", "-nostdin", "-v", "error", "-i", str(media), "-map", "0:v:0",
                          "-vf", "scale=in_range=full:out_range=full,format=nv12", "-fps_mode", "passthrough",
-                         "-autoscale", "0", "-c:v", "rawvideo", "-bitexact", "-f", "framemd5", "-"])
+                         "-noautoscale", "-c:v", "rawvideo", "-bitexact", "-f", "framemd5", "-"])
 
 
 def md5s(output: str) -> list[str]:
