@@ -29,4 +29,4 @@ mount --bind "$build" "$root/build"
 mount --bind "$ccache" "$root/mnt"
 
 exec chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 \
-  PYTHONDONTWRITEBYTECODE=1 CCACHE_DIR=/mnt CCACHE_MAXSIZE=400M CI="${CI:-}" DXVA_SETUP=skip "$@"
+  PYTHONDONTWRITEBYTECODE=1 CCACHE_DIR=/mnt CCACHE_MAXSIZE=400M "$@"

@@ -42,7 +42,7 @@ def in_root(where: debian.Root, build: Path, log: Path, *command: str) -> int:
 
 def compile_there(where: debian.Root, build: Path) -> str:
     """What went wrong, or nothing."""
-    log = build / "compile.log"
+    log = build.with_name("compile.log")
     say(f"compiling on Debian 13 (log: {log})")
     started = time.monotonic()
     if in_root(where, build, log, "bash", "/project/tests/vm/guest/compile.sh"):
@@ -56,7 +56,7 @@ def run_natively(where: debian.Root, build: Path, suites: list[str]) -> Counts:
     say(f"on Debian 13, without the virtual machine: {' '.join(suites)}")
     result = build / "native.json"
     result.unlink(missing_ok=True)
-    status = in_root(where, build, build / "native.log", "bash", "/project/tests/vm/guest/native.sh", *suites)
+    status = in_root(where, build, build.with_name("native.log"), "bash", "/project/tests/vm/guest/native.sh", *suites)
     counts = Counts()
     if not result.exists():
         counts.fail("trixie", f"the suites on Debian 13 ended with {status} and left no counts")
@@ -106,7 +106,7 @@ class Sections:
 
 
 def run_in_machine(where: debian.Root, build: Path, words: list[str] | None = None, verbose: bool = False) -> Counts:
-    console = build / "console.log"
+    console = build.with_name("console.log")
     arguments = debian.tied_to_us(boot.command(where.folder, PROJECT, build, console, DEVICES, words or []))
     for attempt in range(1, BOOTS + 1):
         say("booting the virtual machine")
@@ -130,7 +130,7 @@ def run_in_machine(where: debian.Root, build: Path, words: list[str] | None = No
 
 
 def run(build: Path, words: list[str] | None = None, native: list[str] | None = None, verbose: bool = False) -> Counts:
-    """`build` is the native build folder; what this rig keeps lies in build/dev/trixie."""
+    """`build` is the native build folder; in build/dev/trixie are this rig's logs and its own build folder."""
     counts = Counts()
     try:
         debian.require(boot.QEMU)
@@ -138,7 +138,7 @@ def run(build: Path, words: list[str] | None = None, native: list[str] | None = 
     except debian.Unavailable as reason:
         counts.skips.append(f"vm: {reason}")
         return counts
-    folder = build / "dev" / "trixie"
+    folder = build.resolve() / "dev" / "trixie" / "build"
     folder.mkdir(parents=True, exist_ok=True)
     problem = compile_there(where, folder)
     if problem:
@@ -156,11 +156,12 @@ def main() -> int:
     parser.add_argument("--build", type=Path, default=PROJECT / "build")
     parser.add_argument("--only", default="", metavar="REGEX", help="programs in the machine whose name matches")
     parser.add_argument("--script", default="", metavar="FILE",
-                        help="a file in build/dev/trixie to run in the machine instead of the suite")
+                        help="a file in build/dev/trixie/build to run in the machine instead of the suite")
     parser.add_argument("--native", nargs="*", default=None, metavar="SUITE", help="suites to run without the machine")
     parser.add_argument("--verbose", action="store_true", help="show what the programs in the machine print")
     arguments = parser.parse_args()
-    words = [f"dxva.{name}={value}" for name, value in (("only", arguments.only), ("script", arguments.script)) if value]
+    asked = {"only": arguments.only, "script": arguments.script}
+    words = [f"dxva.{name}={value}" for name, value in asked.items() if value]
     counts = run(arguments.build, words, arguments.native, arguments.verbose)
     for failure in counts.failures:
         print(f"FAILED: {failure.name}\n{failure.tail}")
