@@ -47,13 +47,15 @@ void ReleaseQueue::after_gpu(std::function<void()> release) {
     release();
     return;
   }
-  {
-    const std::lock_guard guard(state_->lock);
-    state_->pending.push_back({.fence = fence, .release = std::move(release)});
-  }
   std::call_once(started_,
                  [this] { reaper_ = std::thread([state = state_] { reap(*state); }); });
-  state_->wake.notify_one();
+  // Once it is pushed the release may run, and end this queue: only the copy is touched then.
+  const std::shared_ptr<State> state = state_;
+  {
+    const std::lock_guard guard(state->lock);
+    state->pending.push_back({.fence = fence, .release = std::move(release)});
+  }
+  state->wake.notify_one();
 }
 
 void ReleaseQueue::drain() {
