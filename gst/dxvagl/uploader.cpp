@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/dxvagl/uploader.hpp"
 
-#include <gst/allocators/gstdmabuf.h>
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <variant>
 
 #include "gst/dxvagl/plane_textures.hpp"
 #include "gst/dxvagl/producer_fences.hpp"
-#include "lib/base/log.hpp"
 #include "lib/video/colorimetry.hpp"
 
 namespace dxva::gst {
@@ -50,7 +47,7 @@ uint32_t bit_depth(const GstVideoInfo& info) {
 // Keeps an imported buffer with the producer locked out of it until the GPU has read it.
 struct ImportLease {
   std::shared_ptr<GlSession> session;
-  std::shared_ptr<gl::TextureSet> textures;
+  std::shared_ptr<const gl::Imported> imported;
   GstPtr<GstBuffer> input;
 
   ~ImportLease() {
@@ -66,19 +63,6 @@ struct PoolLease {
 
   ~PoolLease() { session->pool().give_back(specs, std::move(textures)); }
 };
-
-// Refusals that are about the context or the user's wish and not about this buffer.
-bool is_general(Reason reason) {
-  using enum Reason;
-  return reason == ImportCopyForced || reason == MemoryObjectUnsupported || reason == NoEgl ||
-         reason == NoImportExtension || reason == SoftwareRenderer;
-}
-
-BufferIdentity identity_of(int fd) {
-  struct stat file {};
-  if (fd < 0 || ::fstat(fd, &file) != 0) return {};
-  return {.device = file.st_dev, .inode = file.st_ino};
-}
 
 }  // namespace
 
@@ -127,67 +111,7 @@ bool Uploader::set_formats(GstCaps* in, GstCaps* out) {
   return true;
 }
 
-void Uploader::forget_with(GstBuffer* input) {
-  // The import holds the buffer's pages: it must not outlive the producer's memory.
-  for (guint i = 0; i < gst_buffer_n_memory(input); ++i) {
-    GstMemory* memory = gst_buffer_peek_memory(input, i);
-    while (memory->parent) memory = memory->parent;
-    if (!gst_is_dmabuf_memory(memory)) continue;
-    active_->watch().watch(memory, [cache = std::weak_ptr(active_->cache()),
-                                    identity = identity_of(gst_dmabuf_memory_get_fd(memory))] {
-      if (const auto alive = cache.lock()) alive->evict(identity);
-    });
-  }
-}
-
-Uploader::Imported Uploader::import_descriptors(GstBuffer* input, gl::ImportRequest request) {
-  Imported out{.identity = identity_of(request.fds[0])};
-  // Each frame, because a descriptor's number says nothing: the buffer behind it is what
-  // counts.
-  if (auto measured = gl::measure_objects(request.fds, request.image); !measured) {
-    out.reason = measured.error().reason;
-    return out;
-  }
-  out.identity = request.image.objects[0].identity;
-  const gl::ImportKey key = gl::ImportKey::of(request.image);
-  gl::ImportCache::Answer known = active_->cache()->find(key);
-  switch (known.kind) {
-    using enum gl::ImportCache::Answer::Kind;
-    case Hit:
-      out.textures = std::move(known.textures);
-      return out;
-    case Refused:
-      out.reason = known.reason;
-      return out;
-    case Miss:
-      break;
-  }
-  std::optional<Result<std::shared_ptr<gl::TextureSet>>> imported;
-  active_->thread().run([&] { imported.emplace(active_->importer()->import(request)); });
-  if (*imported) {
-    out.textures = **imported;
-    active_->cache()->store(key, out.textures);
-    forget_with(input);
-    return out;
-  }
-  DXVA_INFO(Gl, "copied instead of imported: %s", imported->error().describe().c_str());
-  out.reason = imported->error().reason;
-  active_->cache()->store_refusal(key, out.reason);
-  return out;
-}
-
-Uploader::Imported Uploader::import(GstBuffer* input, const InputPicture& picture,
-                                    ImportMode mode) {
-  if (mode == ImportMode::Copy) return {.textures = {}, .reason = Reason::ImportCopyForced};
-  Result<gl::ImportRequest> request = as_descriptors(input, picture);
-  if (!request) return {.textures = {}, .reason = request.error().reason};
-  if (mode == ImportMode::MemoryObject)
-    return {.textures = {}, .reason = Reason::MemoryObjectUnsupported};
-  if (!active_->importer()) return {.textures = {}, .reason = active_->import_refusal()};
-  return import_descriptors(input, std::move(*request));
-}
-
-bool Uploader::is_news(const Imported& refused) {
+bool Uploader::is_news(const ImportAnswer& refused) {
   if (refused.reason == Reason::SystemMemory) return false;  // its producer chose that
   // A producer with a new buffer for each frame must not make this grow.
   if (told_.size() >= 256) told_.clear();
@@ -220,20 +144,24 @@ Result<GstPtr<GstBuffer>> Uploader::draw(GLuint luma, GLuint chroma) {
   return wrap_pooled(out_, *out_specs_, std::move(target));
 }
 
-Result<GstPtr<GstBuffer>> Uploader::send_imported(GstBuffer* input,
-                                                  std::shared_ptr<gl::TextureSet> textures) {
+Result<GstPtr<GstBuffer>> Uploader::show(const gl::PlaneTextures& planes,
+                                         const std::shared_ptr<void>& lease) {
+  const auto names = planes.textures->names();
+  if (draws_) return draw(names[0], names[1]);
+  return wrap_textures(active_->context(), out_, names, lease, Writable::No);
+}
+
+Result<GstPtr<GstBuffer>> Uploader::send_imported(
+    GstBuffer* input, const std::shared_ptr<const gl::Imported>& imported) {
   std::optional<Result<GstPtr<GstBuffer>>> out;
   std::shared_ptr<ImportLease> lease(new ImportLease{
-      .session = active_, .textures = textures, .input = GstPtr<GstBuffer>::share(input)});
+      .session = active_, .imported = imported, .input = GstPtr<GstBuffer>::share(input)});
   ProducerFences fences = ProducerFences::of(input);
   fences.prepare(active_->native_fence());
   active_->thread().run([&] {
     fences.wait_in_gl(active_->native_fence());
-    if (draws_)
-      out.emplace(draw(textures->names()[0], textures->names()[1]));
-    else
-      out.emplace(
-          wrap_textures(active_->context(), out_, textures->names(), lease, Writable::No));
+    out.emplace(
+        std::visit([&](const auto& source) { return show(source, lease); }, imported->source));
     // Behind a shader pass the input is free when the pass is done, whoever keeps the output.
     lease.reset();
   });
@@ -297,20 +225,25 @@ Result<Uploader::Picture> Uploader::process(GstBuffer* input, ImportMode mode) {
   const Result<InputPicture> picture = look_at(input, in_.info, in_.modifier);
   if (!picture) return picture.error();
 
+  if (mode != mode_) {
+    // What one way gave or refused says nothing about another.
+    active_->cache()->clear();
+    mode_ = mode;
+  }
   Picture out{.crop_applied = picture->crop_applied};
-  Imported imported = import(input, *picture, mode);
-  if (imported.textures) {
-    auto sent = send_imported(input, std::move(imported.textures));
+  ImportAnswer answer = import_frame(*active_, input, *picture, mode);
+  if (answer.imported) {
+    auto sent = send_imported(input, answer.imported);
     if (sent && *sent) {
       out.buffer = std::move(*sent);
-      out.step = Step::Egl;
+      out.step = answer.imported->step;
       return out;
     }
-    imported.reason = Reason::GlError;
+    answer.reason = Reason::GlError;
   }
-  out.reason = imported.reason;
-  if (is_news(imported))
-    out.news = Picture::Refusal{.identity = imported.identity, .reason = out.reason};
+  out.reason = answer.reason;
+  if (is_news(answer))
+    out.news = Picture::Refusal{.identity = answer.identity, .reason = out.reason};
 
   Result<GstPtr<GstBuffer>> copied = send_copied(input, *picture);
   if (!copied) return copied.error();

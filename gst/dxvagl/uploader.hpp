@@ -12,12 +12,11 @@
 #include "gst/common/gst_ptr.hpp"
 #include "gst/dxvagl/caps.hpp"
 #include "gst/dxvagl/gl_session.hpp"
+#include "gst/dxvagl/import_chain.hpp"
 #include "gst/dxvagl/input_picture.hpp"
 #include "lib/base/path.hpp"
 
 namespace dxva::gst {
-
-enum class ImportMode { Auto, Egl, MemoryObject, Copy };
 
 // Turns incoming buffers into textures: by import where everything agrees, else by a copy of
 // this frame alone. Knows GstGL and buffers, no pads and no element. Streaming thread only, but
@@ -48,22 +47,15 @@ class Uploader {
   [[nodiscard]] Result<Picture> process(GstBuffer* input, ImportMode mode);
 
  private:
-  struct Imported {
-    std::shared_ptr<gl::TextureSet> textures;
-    Reason reason = Reason::None;  // set: no textures
-    BufferIdentity identity;
-  };
-  [[nodiscard]] Imported import(GstBuffer* input, const InputPicture& picture, ImportMode mode);
-  [[nodiscard]] Imported import_descriptors(GstBuffer* input, gl::ImportRequest request);
-  void forget_with(GstBuffer* input);
-
-  [[nodiscard]] bool is_news(const Imported& refused);
+  [[nodiscard]] bool is_news(const ImportAnswer& refused);
 
   [[nodiscard]] Result<GstPtr<GstBuffer>> send_imported(
-      GstBuffer* input, std::shared_ptr<gl::TextureSet> textures);
+      GstBuffer* input, const std::shared_ptr<const gl::Imported>& imported);
   [[nodiscard]] Result<GstPtr<GstBuffer>> send_copied(GstBuffer* input,
                                                       const InputPicture& picture);
-  // GL-thread only.
+  // GL-thread only; the lease is for a buffer that is the import itself.
+  [[nodiscard]] Result<GstPtr<GstBuffer>> show(const gl::PlaneTextures& planes,
+                                               const std::shared_ptr<void>& lease);
   [[nodiscard]] Result<GstPtr<GstBuffer>> draw(GLuint luma, GLuint chroma);
   [[nodiscard]] GstPtr<GstBuffer> wrap_pooled(const GstVideoInfo& info,
                                               const gl::TextureSpecs& specs,
@@ -79,6 +71,7 @@ class Uploader {
   std::optional<gl::TextureSpecs> in_specs_;
   std::optional<gl::TextureSpecs> out_specs_;
   video::YuvToRgb matrix_{};
+  ImportMode mode_ = ImportMode::Auto;  // of the last frame
   // Refusals that the producer knows of; those of all frames without a buffer's name.
   std::set<std::pair<BufferIdentity, Reason>> told_;
 };

@@ -31,9 +31,9 @@ ImportCache::Answer ImportCache::find(const ImportKey& key) {
     return {.kind = Answer::Kind::Miss};
   }
   entries_.splice(entries_.begin(), entries_, entry);
-  if (entry->textures) {
+  if (entry->imported) {
     ++counts_.hits;
-    return {.kind = Answer::Kind::Hit, .textures = entry->textures};
+    return {.kind = Answer::Kind::Hit, .imported = entry->imported};
   }
   if (frame_ < entry->retry_at) return {.kind = Answer::Kind::Refused, .reason = entry->reason};
   ++counts_.misses;
@@ -45,13 +45,13 @@ void ImportCache::trim(Entries& out) {
     out.splice(out.end(), entries_, std::prev(entries_.end()));
 }
 
-void ImportCache::store(const ImportKey& key, std::shared_ptr<TextureSet> textures) {
+void ImportCache::store(const ImportKey& key, std::shared_ptr<const Imported> imported) {
   Entries dropped;
   {
     const std::lock_guard guard(lock_);
     if (const auto old = locate(key); old != entries_.end())
       dropped.splice(dropped.end(), entries_, old);
-    entries_.push_front({.key = key, .textures = std::move(textures)});
+    entries_.push_front({.key = key, .imported = std::move(imported)});
     trim(dropped);
   }
 }
@@ -62,7 +62,7 @@ void ImportCache::store_refusal(const ImportKey& key, Reason reason) {
     const std::lock_guard guard(lock_);
     uint64_t back_off = kFirstBackOff;
     if (const auto old = locate(key); old != entries_.end()) {
-      if (!old->textures) back_off = std::min(old->back_off * 2, kLastBackOff);
+      if (!old->imported) back_off = std::min(old->back_off * 2, kLastBackOff);
       dropped.splice(dropped.end(), entries_, old);
     }
     entries_.push_front(

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "lib/base/path.hpp"
-#include "lib/gl/texture_set.hpp"
+#include "lib/gl/imported.hpp"
 #include "lib/video/nv12_layout.hpp"
 
 namespace dxva::gl {
@@ -36,7 +36,7 @@ struct ImportKey {
   }
 };
 
-// Textures made once per buffer and kept while the buffer comes back. A driver's refusal is
+// Imports made once per buffer and kept while the buffer comes back. A driver's refusal is
 // kept too: asking it again for each frame costs more than the copy that follows. The back-off
 // doubles with each refusal, so a driver that was out of memory gets its second chance.
 //
@@ -53,13 +53,13 @@ class ImportCache {
 
   struct Answer {
     enum class Kind { Hit, Refused, Miss } kind = Kind::Miss;
-    std::shared_ptr<TextureSet> textures;  // Hit
-    Reason reason = Reason::None;          // Refused
+    std::shared_ptr<const Imported> imported;  // Hit
+    Reason reason = Reason::None;              // Refused
   };
   // One call per frame: this is also the clock of the back-off.
   [[nodiscard]] Answer find(const ImportKey& key);
 
-  void store(const ImportKey& key, std::shared_ptr<TextureSet> textures);
+  void store(const ImportKey& key, std::shared_ptr<const Imported> imported);
   void store_refusal(const ImportKey& key, Reason reason);
 
   // The buffer is gone.
@@ -77,7 +77,7 @@ class ImportCache {
  private:
   struct Entry {
     ImportKey key;
-    std::shared_ptr<TextureSet> textures;  // null: refused
+    std::shared_ptr<const Imported> imported;  // null: refused
     Reason reason = Reason::None;
     uint64_t back_off = 0;
     uint64_t retry_at = 0;

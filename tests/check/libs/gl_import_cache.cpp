@@ -22,9 +22,12 @@ ImportKey key(uint64_t inode, uint64_t chroma_offset = 64 * 48) {
   return ImportKey::of(image);
 }
 
-std::shared_ptr<gl::TextureSet> textures() {
-  return gl::TextureSet::create(std::make_shared<test::FakeGlThread>(),
-                                std::make_shared<const gl::GlApi>(test::FakeGl::api()), 2);
+std::shared_ptr<const gl::Imported> textures() {
+  return std::make_shared<const gl::Imported>(
+      gl::Imported{.step = Step::Egl,
+                   .source = gl::PlaneTextures{gl::TextureSet::create(
+                       std::make_shared<test::FakeGlThread>(),
+                       std::make_shared<const gl::GlApi>(test::FakeGl::api()), 2)}});
 }
 
 }  // namespace
@@ -34,7 +37,7 @@ GST_START_TEST(the_same_buffer_in_the_same_layout_is_found) {
   fail_unless(cache.find(key(7)).kind == Kind::Miss);
   auto made = textures();
   cache.store(key(7), made);
-  fail_unless(cache.find(key(7)).textures == made);
+  fail_unless(cache.find(key(7)).imported == made);
   fail_unless_equals_uint64(cache.counts().hits, 1);
   fail_unless_equals_uint64(cache.counts().misses, 1);
 }
@@ -64,7 +67,7 @@ GST_START_TEST(textures_in_use_outlive_their_entry) {
   test::FakeGl::reset();
   ImportCache cache;
   cache.store(key(1), textures());
-  auto shown = cache.find(key(1)).textures;
+  auto shown = cache.find(key(1)).imported;
   cache.clear();
   fail_unless_equals_int(cache.size(), 0);
   fail_unless_equals_int(test::FakeGl::get().textures_alive, 2);

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/dxvagl/import_chain.hpp"
+
+#include <gst/allocators/gstdmabuf.h>
+#include <sys/stat.h>
+
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "lib/base/log.hpp"
+
+namespace dxva::gst {
+namespace {
+
+// In the order in which they are tried.
+constexpr std::array kSteps = {Step::Egl, Step::MemoryObject};
+
+bool allows(ImportMode mode, Step step) {
+  switch (mode) {
+    case ImportMode::Auto:
+      return true;
+    case ImportMode::Egl:
+      return step == Step::Egl;
+    case ImportMode::MemoryObject:
+      return step == Step::MemoryObject;
+    case ImportMode::Copy:
+      break;
+  }
+  return false;
+}
+
+// Why this context has no such step; None: it has.
+Reason missing(const GlSession& session, Step step) {
+  if (step == Step::Egl) return session.importer() ? Reason::None : session.import_refusal();
+  return Reason::MemoryObjectUnsupported;
+}
+
+// The highest allowed step's reason when the context has none of those that are.
+Reason general_refusal(const GlSession& session, ImportMode mode) {
+  if (mode == ImportMode::Copy) return Reason::ImportCopyForced;
+  Reason first = Reason::None;
+  for (const Step step : kSteps) {
+    if (!allows(mode, step)) continue;
+    const Reason reason = missing(session, step);
+    if (reason == Reason::None) return Reason::None;
+    if (first == Reason::None) first = reason;
+  }
+  return first;
+}
+
+Result<gl::Source> import_by(const GlSession& session, Step step,
+                             const gl::ImportRequest& request) {
+  if (step != Step::Egl) return refusal(Reason::MemoryObjectUnsupported, "");
+  auto textures = session.importer()->import(request);
+  if (!textures) return textures.error();
+  return gl::Source(gl::PlaneTextures{.textures = std::move(*textures)});
+}
+
+// GL-thread only.
+Result<std::shared_ptr<const gl::Imported>> ask_drivers(const GlSession& session,
+                                                        const gl::ImportRequest& request,
+                                                        ImportMode mode) {
+  std::optional<Error> first;
+  for (const Step step : kSteps) {
+    if (!allows(mode, step) || missing(session, step) != Reason::None) continue;
+    Result<gl::Source> source = import_by(session, step, request);
+    if (source)
+      return std::make_shared<const gl::Imported>(
+          gl::Imported{.step = step, .source = std::move(*source)});
+    DXVA_INFO(Gl, "not imported as %s: %s", step_name(step), source.error().describe().c_str());
+    if (!first) first = source.error();
+  }
+  return std::move(*first);  // general_refusal() said that there is a step
+}
+
+BufferIdentity identity_of(int fd) {
+  struct stat file {};
+  if (fd < 0 || ::fstat(fd, &file) != 0) return {};
+  return {.device = file.st_dev, .inode = file.st_ino};
+}
+
+// The import holds the buffer's pages: it must not outlive the producer's memory.
+void forget_with(GlSession& session, GstBuffer* input) {
+  for (guint i = 0; i < gst_buffer_n_memory(input); ++i) {
+    GstMemory* memory = gst_buffer_peek_memory(input, i);
+    while (memory->parent) memory = memory->parent;
+    if (!gst_is_dmabuf_memory(memory)) continue;
+    session.watch().watch(memory, [cache = std::weak_ptr(session.cache()),
+                                   identity = identity_of(gst_dmabuf_memory_get_fd(memory))] {
+      if (const auto alive = cache.lock()) alive->evict(identity);
+    });
+  }
+}
+
+}  // namespace
+
+bool is_general(Reason reason) {
+  using enum Reason;
+  return reason == ImportCopyForced || reason == MemoryObjectUnsupported || reason == NoEgl ||
+         reason == NoImportExtension || reason == SoftwareRenderer;
+}
+
+ImportAnswer import_frame(GlSession& session, GstBuffer* input, const InputPicture& picture,
+                          ImportMode mode) {
+  if (mode == ImportMode::Copy) return {.reason = Reason::ImportCopyForced};
+  Result<gl::ImportRequest> request = as_descriptors(input, picture);
+  if (!request) return {.reason = request.error().reason};
+  if (const Reason reason = general_refusal(session, mode); reason != Reason::None)
+    return {.reason = reason};
+
+  ImportAnswer out{.identity = identity_of(request->fds[0])};
+  // Each frame, because a descriptor's number says nothing: the buffer behind it is what
+  // counts.
+  if (auto measured = gl::measure_objects(request->fds, request->image); !measured) {
+    out.reason = measured.error().reason;
+    return out;
+  }
+  out.identity = request->image.objects[0].identity;
+  const gl::ImportKey key = gl::ImportKey::of(request->image);
+  gl::ImportCache::Answer known = session.cache()->find(key);
+  switch (known.kind) {
+    using enum gl::ImportCache::Answer::Kind;
+    case Hit:
+      out.imported = std::move(known.imported);
+      return out;
+    case Refused:
+      out.reason = known.reason;
+      return out;
+    case Miss:
+      break;
+  }
+  std::optional<Result<std::shared_ptr<const gl::Imported>>> asked;
+  session.thread().run([&] { asked.emplace(ask_drivers(session, *request, mode)); });
+  if (!*asked) {
+    out.reason = asked->error().reason;
+    session.cache()->store_refusal(key, out.reason);
+    return out;
+  }
+  out.imported = std::move(**asked);
+  session.cache()->store(key, out.imported);
+  forget_with(session, input);
+  return out;
+}
+
+}  // namespace dxva::gst

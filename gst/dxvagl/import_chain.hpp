@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <gst/gst.h>
+
+#include <memory>
+
+#include "gst/dxvagl/gl_session.hpp"
+#include "gst/dxvagl/input_picture.hpp"
+#include "lib/base/path.hpp"
+#include "lib/gl/imported.hpp"
+
+namespace dxva::gst {
+
+enum class ImportMode { Auto, Egl, MemoryObject, Copy };
+
+// How one frame's descriptors came into GL without a copy, or why they did not.
+struct ImportAnswer {
+  std::shared_ptr<const gl::Imported> imported;  // null: to be copied
+  Reason reason = Reason::None;                  // why not
+  BufferIdentity identity;  // of the first plane's buffer, where it is known
+};
+
+// Tries the steps in their order. What was imported before is found again, what was refused is
+// not asked for with each frame, and a buffer that no step takes has the Reason of the highest
+// one. Streaming thread only.
+[[nodiscard]] ImportAnswer import_frame(GlSession& session, GstBuffer* input,
+                                        const InputPicture& picture, ImportMode mode);
+
+// Refusals that are about the context or the user's wish and not about this buffer.
+[[nodiscard]] bool is_general(Reason reason);
+
+}  // namespace dxva::gst

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <memory>
+#include <variant>
+
+#include "lib/base/path.hpp"
+#include "lib/gl/texture_set.hpp"
+
+namespace dxva::gl {
+
+// One texture per plane that shares the picture's memory: consumers get these very textures.
+struct PlaneTextures {
+  std::shared_ptr<TextureSet> textures;
+};
+
+// What GL samples of an import. The alternatives differ in what can be made of them: planes
+// leave as they are, anything else goes through a shader pass with each frame.
+using Source = std::variant<PlaneTextures>;
+
+// Made once per buffer and layout, and kept by the cache and by every frame that is out.
+struct Imported {
+  Step step = Step::Egl;
+  Source source;
+};
+
+}  // namespace dxva::gl
