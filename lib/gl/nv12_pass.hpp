@@ -5,21 +5,17 @@
 #include <memory>
 
 #include "lib/base/result.hpp"
-#include "lib/gl/gl_api.hpp"
+#include "lib/gl/shader_pass.hpp"
 #include "lib/video/colorimetry.hpp"
 
 namespace dxva::gl {
 
-// Draws NV12 or P010 as RGB into a texture: one triangle, one program, compiled once. Each
-// pixel takes the chroma sample of its 2x2 block, as video/reference_conversion does. Deleted
-// on the GL thread from anywhere; everything else is GL-thread only.
+// Draws NV12 or P010 as RGB into a texture. Each pixel takes the chroma sample of its 2x2
+// block, as video/reference_conversion does. GL-thread only, but for its deletion.
 class Nv12Pass {
  public:
   [[nodiscard]] static Result<std::unique_ptr<Nv12Pass>> create(
       std::shared_ptr<GlThread> thread, std::shared_ptr<const GlApi> gl);
-  ~Nv12Pass();
-  Nv12Pass(const Nv12Pass&) = delete;
-  Nv12Pass& operator=(const Nv12Pass&) = delete;
 
   struct Picture {
     GLuint luma = 0;
@@ -31,16 +27,14 @@ class Nv12Pass {
   [[nodiscard]] Status draw(const Picture& picture, const video::YuvToRgb& matrix) const;
 
  private:
-  Nv12Pass(std::shared_ptr<GlThread> thread, std::shared_ptr<const GlApi> gl)
-      : thread_(std::move(thread)), gl_(std::move(gl)) {}
-  [[nodiscard]] Status build();
+  Nv12Pass(std::shared_ptr<const GlApi> gl, std::unique_ptr<ShaderPass> shader)
+      : gl_(std::move(gl)),
+        shader_(std::move(shader)),
+        rows_uniform_(shader_->uniform("rows")) {}
 
-  std::shared_ptr<GlThread> thread_;
   std::shared_ptr<const GlApi> gl_;
-  GLuint program_ = 0;
-  GLuint vertex_array_ = 0;
-  GLuint framebuffer_ = 0;
-  GLint rows_uniform_ = -1;
+  std::unique_ptr<ShaderPass> shader_;
+  GLint rows_uniform_;
 };
 
 }  // namespace dxva::gl
