@@ -38,10 +38,14 @@ THEIRS = [
     ("GLib, GObject and GStreamer", ["gst/*", "glib*", "gio/*", "gobject/*", "gmodule*"],
      ["gst/*", "tools/*"]),
     ("VA-API", ["va/*"], ["lib/va/*", "lib/softva/*"]),
-    ("libavcodec", ["libav*/*"], ["lib/decode/avcodec_*.cpp", "lib/softva/*"]),
+    ("libavcodec", ["libav*/*"], ["lib/decode/avcodec_*", "lib/softva/*"]),
     ("OpenGL and EGL", ["EGL/*", "GL/*", "GLES*/*", "KHR/*"], ["lib/gl/*", "gst/dxvagl/*"]),
     ("CUDA", ["cuda*"], ["lib/cuda/*"]),
 ]
+
+# Our headers that name libavcodec's types, for the files behind the one interface only.
+AVCODEC_FILES = "lib/decode/avcodec_*"
+AVCODEC_INTERFACE = "lib/decode/avcodec_decoder.hpp"
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)', re.MULTILINE)
 CODE = {".c", ".cc", ".cpp", ".h", ".hpp"}
@@ -62,11 +66,16 @@ def judge(file: str, include: str) -> str | None:
             return f"{include} is in no folder of the table"
         if target != row and target not in OURS[row]:
             return f"{row} may not include {target}"
+        if fnmatch(include, AVCODEC_FILES) and include != AVCODEC_INTERFACE and \
+                not fnmatch(file, AVCODEC_FILES):
+            return f"{include} brings libavcodec along"
         return None
     for what, headers, homes in THEIRS:
         if any(fnmatch(include, header) for header in headers):
             # The first row that fits decides: GStreamer GL is narrower than GStreamer.
-            return None if any(fnmatch(file, home) for home in homes) else \
+            allowed = any(fnmatch(file, home) for home in homes) and \
+                not (what == "libavcodec" and file == AVCODEC_INTERFACE)
+            return None if allowed else \
                 f"{what} stays in {', '.join(homes)}"
     return None
 
@@ -83,6 +92,11 @@ def check_table() -> list[str]:
         ("lib/accel/x.cpp", "lib/base/path.hpp", True),
         ("lib/decode/other.cpp", "libavcodec/avcodec.h", False),
         ("lib/decode/avcodec_decoder.cpp", "libavcodec/avcodec.h", True),
+        ("lib/decode/avcodec_decoder.hpp", "libavcodec/avcodec.h", False),
+        ("gst/dxva/x.cpp", "lib/decode/avcodec_decoder.hpp", True),
+        ("gst/dxva/x.cpp", "lib/decode/avcodec_frame.hpp", False),
+        ("lib/decode/other.cpp", "lib/decode/avcodec_frame.hpp", False),
+        ("lib/decode/avcodec_decoder.cpp", "lib/decode/avcodec_frame.hpp", True),
         ("gst/dxvagl/x.cpp", "va/va.h", False),
         ("gst/dxva/x.cpp", "gst/gl/gl.h", False),
         ("gst/dxva/x.cpp", "gst/gst.h", True),

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "lib/decode/avcodec_hwaccel.hpp"
+
+extern "C" {
+#include <libavutil/hwcontext.h>
+#include <libavutil/hwcontext_vaapi.h>
+#include <libavutil/pixdesc.h>
+}
+
+#include <utility>
+#include <vector>
+
+#include "lib/base/fourcc.hpp"
+#include "lib/base/log.hpp"
+
+namespace dxva::decode {
+
+namespace {
+
+uint32_t fourcc_of(AVPixelFormat format) {
+  switch (format) {
+    case AV_PIX_FMT_NV12:
+      return format::kNV12;
+    case AV_PIX_FMT_P010LE:
+      return format::kP010;
+    default:
+      return 0;
+  }
+}
+
+bool is_hardware(AVPixelFormat format) {
+  const AVPixFmtDescriptor* description = av_pix_fmt_desc_get(format);
+  return description && (description->flags & AV_PIX_FMT_FLAG_HWACCEL) != 0;
+}
+
+// The pool behind a hw_frames_ctx, which outlives the decoder as long as pictures of it do.
+struct FramesOwner {
+  std::shared_ptr<va::SurfacePool> pool;
+  AVBufferPool* derive_probe = nullptr;
+};
+
+FramesOwner& frames_owner(AVBufferRef* frames) {
+  return *static_cast<FramesOwner*>(
+      reinterpret_cast<AVHWFramesContext*>(frames->data)->user_opaque);
+}
+
+// av_hwframe_ctx_init tries vaDeriveImage on one surface, and would make surfaces of its own if
+// there were no pool to take that one from. Nothing else ever asks this pool.
+AVBufferRef* derive_probe_alloc(void* opaque, size_t) {
+  const auto* owner = static_cast<const FramesOwner*>(opaque);
+  const VASurfaceID id = owner->pool->ids().front();
+  return av_buffer_create(
+      reinterpret_cast<uint8_t*>(static_cast<uintptr_t>(id)), sizeof id, [](void*, uint8_t*) {},
+      nullptr, AV_BUFFER_FLAG_READONLY);
+}
+
+}  // namespace
+
+va::SurfaceLease surface_of(const AVFrame& frame) {
+  return *static_cast<va::SurfaceLease*>(av_buffer_get_opaque(frame.buf[0]));
+}
+
+Hwaccel::Hwaccel(std::shared_ptr<va::Display> display, uint32_t surfaces, BufferPtr device)
+    : display_(std::move(display)), surfaces_(surfaces), device_(std::move(device)) {}
+
+Result<std::unique_ptr<Hwaccel>> Hwaccel::create(std::shared_ptr<va::Display> display,
+                                                 uint32_t surfaces) {
+  BufferPtr device(av_hwdevice_ctx_alloc(AV_HWDEVICE_TYPE_VAAPI));
+  if (!device)
+    return Error{.code = ErrorCode::Unsupported,
+                 .call = "av_hwdevice_ctx_alloc",
+                 .text = "this libavcodec was built without VA-API",
+                 .reason = Reason::NoDevice};
+  auto* context = reinterpret_cast<AVHWDeviceContext*>(device->data);
+  static_cast<AVVAAPIDeviceContext*>(context->hwctx)->display = display->get();
+  // A picture outlives the decoder and needs the display to the end.
+  context->user_opaque = new std::shared_ptr<va::Display>(display);
+  context->free = [](AVHWDeviceContext* dying) {
+    delete static_cast<std::shared_ptr<va::Display>*>(dying->user_opaque);
+  };
+  if (const int rc = av_hwdevice_ctx_init(device.get()); rc < 0)
+    return av_error(ErrorCode::Unsupported, "av_hwdevice_ctx_init", rc, Reason::NoDevice);
+  // make_unique cannot reach the private constructor.
+  return std::unique_ptr<Hwaccel>(new Hwaccel(std::move(display), surfaces, std::move(device)));
+}
+
+void Hwaccel::attach(AVCodecContext& context) const {
+  context.hw_device_ctx = av_buffer_ref(device_.get());
+}
+
+AVPixelFormat Hwaccel::get_format(AVCodecContext& context, const AVPixelFormat* list) {
+  bool offered = false;
+  AVPixelFormat software = AV_PIX_FMT_NONE;
+  for (const AVPixelFormat* format = list; *format != AV_PIX_FMT_NONE; ++format) {
+    if (*format == AV_PIX_FMT_VAAPI) offered = true;
+    if (!is_hardware(*format)) software = *format;
+  }
+  // Not offered a second time: vaCreateContext failed and libavcodec asks again.
+  const Reason refused =
+      offered ? prepare_surfaces(context, software) : Reason::ProfileUnsupported;
+  if (refused == Reason::None) return AV_PIX_FMT_VAAPI;
+  // The context could go on in software, but in one thread, and not for AV1. The decoder looks
+  // at this mark and starts again with a context made for it.
+  noticed_.refused = refused;
+  return software;
+}
+
+// Makes the surfaces for the stream that `context` has just met, or says why not.
+Reason Hwaccel::prepare_surfaces(AVCodecContext& context, AVPixelFormat software) {
+  const AVPixFmtDescriptor* stream = av_pix_fmt_desc_get(software);
+  // Gray and RGB streams: drivers take their parameters and decode something else.
+  if (!stream || (stream->flags & AV_PIX_FMT_FLAG_RGB) || stream->nb_components < 3)
+    return Reason::ProfileUnsupported;
+
+  AVBufferRef* raw = nullptr;
+  if (avcodec_get_hw_frames_parameters(&context, device_.get(), AV_PIX_FMT_VAAPI, &raw) < 0)
+    return Reason::ProfileUnsupported;
+  BufferPtr frames(raw);
+  auto* description = reinterpret_cast<AVHWFramesContext*>(frames->data);
+
+  const uint32_t fourcc = fourcc_of(description->sw_format);
+  if (fourcc == 0) return Reason::FormatUnsupported;
+  // FFmpeg 7.1 offers High 10 to a driver that then names NV12 surfaces; the pictures were all
+  // zero and nobody complained.
+  const AVPixFmtDescriptor* surface = av_pix_fmt_desc_get(description->sw_format);
+  if (surface->comp[0].depth != stream->comp[0].depth ||
+      surface->log2_chroma_w != stream->log2_chroma_w ||
+      surface->log2_chroma_h != stream->log2_chroma_h)
+    return Reason::FormatUnsupported;
+  if (description->width <= 0 || description->height <= 0) return Reason::SizeOutOfRange;
+
+  const va::SurfacePool::Config wanted{.fourcc = fourcc,
+                                       .width = static_cast<uint32_t>(description->width),
+                                       .height = static_cast<uint32_t>(description->height),
+                                       .count = surfaces_};
+  // libavcodec comes here after each flush. The surfaces it had do again, and everybody
+  // downstream knows them already; those of a device that failed meanwhile are not trusted.
+  const bool reuse = pool_ && pool_->config() == wanted && trusted_;
+  auto pool = reuse ? Result(pool_) : va::SurfacePool::create(display_, wanted);
+  if (!pool) {
+    DXVA_DEBUG(Decode, "no surfaces: %s", pool.error().describe().c_str());
+    return pool.error().reason != Reason::None ? pool.error().reason : Reason::SurfacesNotMade;
+  }
+
+  auto* owner = new FramesOwner{.pool = *pool};
+  owner->derive_probe =
+      av_buffer_pool_init2(sizeof(VASurfaceID), owner, derive_probe_alloc, nullptr);
+  description->user_opaque = owner;
+  description->free = [](AVHWFramesContext* dying) {
+    auto* gone = static_cast<FramesOwner*>(dying->user_opaque);
+    av_buffer_pool_uninit(&gone->derive_probe);
+    delete gone;
+  };
+  description->pool = owner->derive_probe;
+  description->initial_pool_size = 0;
+  if (av_hwframe_ctx_init(frames.get()) < 0) return Reason::ProfileUnsupported;
+
+  // libavcodec gives exactly this list to vaCreateContext. It is set after the init, which
+  // would overwrite it; libavutil frees it.
+  const std::vector<VASurfaceID> ids = (*pool)->ids();
+  auto* hardware = static_cast<AVVAAPIFramesContext*>(description->hwctx);
+  hardware->surface_ids =
+      static_cast<VASurfaceID*>(av_memdup(ids.data(), ids.size() * sizeof(VASurfaceID)));
+  hardware->nb_surfaces = static_cast<int>(ids.size());
+
+  av_buffer_unref(&context.hw_frames_ctx);
+  context.hw_frames_ctx = frames.release();
+  DXVA_DEBUG(Decode, "%zu surfaces of %dx%d %s", ids.size(), description->width,
+             description->height, fourcc_text(fourcc).c_str());
+
+  const std::lock_guard guard(pool_lock_);
+  pool_ = *pool;
+  trusted_ = true;
+  pool_->interrupt(interrupted_);
+  return Reason::None;
+}
+
+// Called where a picture begins: there is nothing to copy yet and every error loses the
+// picture, so errors are for what cannot be helped.
+int Hwaccel::get_buffer(AVCodecContext& context, AVFrame& frame) {
+  if (!context.hw_frames_ctx) return AVERROR(EINVAL);
+  va::SurfacePool& pool = *frames_owner(context.hw_frames_ctx).pool;
+  if (frame.width <= 0 || frame.height <= 0 ||
+      static_cast<uint32_t>(frame.width) > pool.config().width ||
+      static_cast<uint32_t>(frame.height) > pool.config().height) {
+    noticed_.too_large = true;
+    return AVERROR(EINVAL);
+  }
+  auto lease = pool.acquire();
+  if (!lease) {
+    const bool interrupted = lease.error().code == ErrorCode::Busy;
+    (interrupted ? noticed_.interrupted : noticed_.no_surface) = true;
+    return interrupted ? AVERROR_EXIT : AVERROR(ENOMEM);
+  }
+  auto* held = new va::SurfaceLease(std::move(*lease));
+  auto* id = reinterpret_cast<uint8_t*>(static_cast<uintptr_t>((*held)->id()));
+  frame.buf[0] = av_buffer_create(
+      id, sizeof(VASurfaceID),
+      [](void* opaque, uint8_t*) { delete static_cast<va::SurfaceLease*>(opaque); }, held, 0);
+  if (!frame.buf[0]) {
+    delete held;
+    return AVERROR(ENOMEM);
+  }
+  frame.data[3] = id;
+  frame.extended_data = frame.data;
+  frame.hw_frames_ctx = av_buffer_ref(context.hw_frames_ctx);
+  return frame.hw_frames_ctx ? 0 : AVERROR(ENOMEM);
+}
+
+void Hwaccel::interrupt(bool on) {
+  const std::lock_guard guard(pool_lock_);
+  interrupted_ = on;
+  if (pool_) pool_->interrupt(on);
+}
+
+BitstreamDecoder::Pools Hwaccel::pools() const {
+  const std::lock_guard guard(pool_lock_);
+  if (!pool_) return {};
+  return {.surfaces = pool_->config().count, .late_surfaces = pool_->late_surfaces()};
+}
+
+}  // namespace dxva::decode

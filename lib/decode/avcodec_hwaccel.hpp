@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// libavcodec's VA-API half with our surfaces under it: the device it sees, the surfaces it
+// decodes into, and what its callbacks noticed. It never makes a surface itself.
+
+#include <memory>
+#include <mutex>
+
+#include "lib/decode/avcodec_handles.hpp"
+#include "lib/decode/bitstream_decoder.hpp"
+#include "lib/va/display.hpp"
+#include "lib/va/surface_pool.hpp"
+
+namespace dxva::decode {
+
+// The surface under a picture of format AV_PIX_FMT_VAAPI that Hwaccel lent.
+[[nodiscard]] va::SurfaceLease surface_of(const AVFrame& frame);
+
+// Thread rules: as BitstreamDecoder; interrupt() and pools() come from any thread.
+class Hwaccel {
+ public:
+  // `surfaces` is what the decoder itself needs and what downstream may have.
+  // Refusals: NoDevice.
+  [[nodiscard]] static Result<std::unique_ptr<Hwaccel>> create(
+      std::shared_ptr<va::Display> display, uint32_t surfaces);
+
+  // What the callbacks noticed since begin_call(). The error code that comes back from
+  // libavcodec does not tell: H.264 turns everything into INVALIDDATA.
+  struct Noticed {
+    Reason refused = Reason::None;
+    bool too_large = false;
+    bool interrupted = false;
+    bool no_surface = false;
+  };
+  void begin_call() { noticed_ = {}; }
+  [[nodiscard]] const Noticed& noticed() const { return noticed_; }
+
+  // To be called from these callbacks of a context.
+  void attach(AVCodecContext& context) const;
+  [[nodiscard]] AVPixelFormat get_format(AVCodecContext& context, const AVPixelFormat* list);
+  [[nodiscard]] int get_buffer(AVCodecContext& context, AVFrame& frame);
+
+  // The device failed: its surfaces are not used again.
+  void distrust_surfaces() { trusted_ = false; }
+  void interrupt(bool on);
+  [[nodiscard]] BitstreamDecoder::Pools pools() const;
+
+ private:
+  Hwaccel(std::shared_ptr<va::Display> display, uint32_t surfaces, BufferPtr device);
+  [[nodiscard]] Reason prepare_surfaces(AVCodecContext& context, AVPixelFormat software);
+
+  const std::shared_ptr<va::Display> display_;
+  const uint32_t surfaces_;
+  const BufferPtr device_;
+  Noticed noticed_;
+  bool trusted_ = true;
+
+  // Other threads interrupt the wait for a surface.
+  mutable std::mutex pool_lock_;
+  std::shared_ptr<va::SurfacePool> pool_;  // the newest; older ones live on their pictures
+  bool interrupted_ = false;
+};
+
+}  // namespace dxva::decode
