@@ -17,10 +17,10 @@ namespace dxva::gst {
 Decoder::Decoder(GstVideoDecoder& element)
     : element_(element),
       negotiator_(element, last_answer_),
-      allocator_(make_dxva_allocator()) {}
+      allocator_(make_dxva_allocator()),
+      copy_buffers_(allocator_.get()) {}
 
 Decoder::~Decoder() {
-  drop_mixed_pool();
   if (input_) gst_video_codec_state_unref(input_);
 }
 
@@ -103,7 +103,7 @@ bool Decoder::stop() {
     decoder_.reset();
   }
   params_ = {};
-  drop_mixed_pool();
+  copy_buffers_.reset();
   if (input_) gst_video_codec_state_unref(std::exchange(input_, nullptr));
   return true;
 }

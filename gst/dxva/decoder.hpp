@@ -3,7 +3,7 @@
 
 // The work behind dxvadec: GstVideoDecoder's virtual functions, without GObject around them.
 // decoder.cpp has what goes in (device, caps, packets, flushes), decoder_output.cpp what comes
-// out.
+// out, decoder_caps.cpp the caps and the memory that it leaves with.
 
 #include <gst/video/gstvideodecoder.h>
 
@@ -12,16 +12,16 @@
 #include <optional>
 
 #include "gst/common/gst_ptr.hpp"
+#include "gst/dxva/copy_buffers.hpp"
 #include "gst/dxva/decoder_stats.hpp"
 #include "gst/dxva/negotiation.hpp"
 #include "gst/dxva/output_format.hpp"
 #include "gst/dxva/picture_copy.hpp"
 #include "gst/dxva/refused_buffers.hpp"
 #include "gst/dxva/settings.hpp"
+#include "gst/dxva/surface_look.hpp"
 #include "lib/decode/bitstream_decoder.hpp"
 #include "lib/va/display.hpp"
-#include "lib/va/surface_pool.hpp"
-#include "lib/video/nv12_layout.hpp"
 
 namespace dxva::gst {
 
@@ -62,12 +62,6 @@ class Decoder {
   GstFlowReturn answer_error(const Error& error);
 
   // --- out
-  // What one surface could be passed on as.
-  struct Offer {
-    Reason refused = Reason::None;
-    va::Surface::Export exported;
-    video::Layout layout;
-  };
   struct Outgoing {
     GstFlowReturn flow = GST_FLOW_OK;
     Leaving leaving = Leaving::Software;
@@ -77,28 +71,21 @@ class Decoder {
   GstFlowReturn push_ready();
   void release_abandoned();
   GstFlowReturn deliver(const decode::DecodedFrame& picture);
-  [[nodiscard]] bool prepare(const decode::DecodedFrame& picture, Offer& offer);
+  [[nodiscard]] bool prepare(const decode::DecodedFrame& picture, SurfaceLook& look);
   [[nodiscard]] bool negotiate(const decode::DecodedFrame& picture, const OutputFormat& output,
-                               Offer& offer);
+                               SurfaceLook& look);
   [[nodiscard]] OutputFormat steady_format(const decode::DecodedFrame& picture) const;
-  [[nodiscard]] Offer look_at(const decode::DecodedFrame& picture);
-  [[nodiscard]] SurfaceOffer describe(const Offer& offer,
-                                      const decode::DecodedFrame& picture) const;
-  [[nodiscard]] Reason lend(const decode::DecodedFrame& picture, const Offer& offer,
+  [[nodiscard]] Reason lend(const decode::DecodedFrame& picture, const SurfaceLook& look,
                             GstVideoCodecFrame& frame);
-  [[nodiscard]] Outgoing leave(const decode::DecodedFrame& picture, const Offer& offer,
+  [[nodiscard]] Outgoing leave(const decode::DecodedFrame& picture, const SurfaceLook& look,
                                GstVideoCodecFrame& frame);
   [[nodiscard]] GstFlowReturn copy(const PictureView& picture, const decode::Rect& visible,
                                    GstVideoCodecFrame& frame, Reason reason);
   [[nodiscard]] GstFlowReturn allocate_copy(GstVideoCodecFrame& frame, Reason reason);
-  void make_mixed_pool();
-  [[nodiscard]] GstPtr<GstBuffer> mixed_buffer();
-  [[nodiscard]] GstPtr<GstBuffer> linear_dmabuf_buffer();
   GstFlowReturn cannot_export(Reason reason);
   void report_refused_format(const OutputFormat& output);
   void report_latency();
   void take_a_pause();
-  void drop_mixed_pool();
 
   GstVideoDecoder& element_;
   DecoderStats stats_;
@@ -130,7 +117,7 @@ class Decoder {
   uint32_t next_pause_ = 0;
   uint32_t latency_pictures_ = 0;
   GstPtr<GstAllocator> allocator_;
-  GstBufferPool* mixed_pool_ = nullptr;  // copies under DMABuf caps, for our uploader
+  CopyBuffers copy_buffers_;
 };
 
 }  // namespace dxva::gst

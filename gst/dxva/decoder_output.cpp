@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include <algorithm>
 #include <utility>
 
 #include "gst/dxva/decoder.hpp"
 #include "gst/dxva/gstdxvaallocator.hpp"
-#include "gst/dxva/linear_dmabuf.hpp"
 #include "gst/dxva/picture_copy.hpp"
 #include "gst/dxva/surface_memory.hpp"
-#include "lib/base/fourcc.hpp"
 #include "lib/va/cpu_mapper.hpp"
 
 GST_DEBUG_CATEGORY_EXTERN(dxvadec_debug);
@@ -16,11 +13,6 @@ GST_DEBUG_CATEGORY_EXTERN(dxvadec_debug);
 namespace dxva::gst {
 
 namespace {
-
-// Pictures. Each change of caps costs downstream a new set-up, so a cause that comes and goes
-// must not switch them to and fro.
-constexpr uint32_t kFirstPause = 32;
-constexpr uint32_t kLongestPause = 2048;
 
 PictureView view_of(const decode::DecodedFrame& picture, GstVideoFormat format) {
   PictureView out{.format = format, .plane_count = picture.software.plane_count};
@@ -87,13 +79,13 @@ GstFlowReturn Decoder::deliver(const decode::DecodedFrame& picture) {
     GST_LOG_OBJECT(&element_, "picture %u is not awaited any more", picture.number);
     return GST_FLOW_OK;
   }
-  Offer offer;
-  if (!prepare(picture, offer)) {
+  SurfaceLook look;
+  if (!prepare(picture, look)) {
     gst_video_decoder_release_frame(&element_, frame);
     return GST_PAD_IS_FLUSHING(GST_VIDEO_DECODER_SRC_PAD(&element_)) ? GST_FLOW_FLUSHING
                                                                      : GST_FLOW_NOT_NEGOTIATED;
   }
-  const Outgoing outgoing = leave(picture, offer, *frame);
+  const Outgoing outgoing = leave(picture, look, *frame);
   if (outgoing.unreadable != Reason::None) {
     // The frame stays in the base class's list for the second attempt.
     gst_video_codec_frame_unref(frame);
@@ -115,170 +107,12 @@ GstFlowReturn Decoder::deliver(const decode::DecodedFrame& picture) {
   return gst_video_decoder_finish_frame(&element_, frame);
 }
 
-// --- what downstream gets
-
-// Some facts come and go from picture to picture; the caps keep them for the whole stretch.
-OutputFormat Decoder::steady_format(const decode::DecodedFrame& picture) const {
-  OutputFormat out = OutputFormat::of(picture);
-  const char* mode = input_ ? gst_structure_get_string(gst_caps_get_structure(input_->caps, 0),
-                                                       "interlace-mode")
-                            : nullptr;
-  if (mode && g_strcmp0(mode, "progressive") != 0) out.interlaced = true;
-  const bool same_stretch = !negotiate_again_ && out.hardware == output_.hardware &&
-                            out.format == output_.format && out.width == output_.width &&
-                            out.height == output_.height;
-  if (!same_stretch) return out;
-  out.interlaced |= output_.interlaced;
-  if (!out.mastering) out.mastering = output_.mastering;
-  if (!out.light) out.light = output_.light;
-  return out;
-}
-
-// Sees to it that caps are agreed for this picture.
-bool Decoder::prepare(const decode::DecodedFrame& picture, Offer& offer) {
-  const OutputFormat output = steady_format(picture);
-  const bool asked = gst_pad_check_reconfigure(GST_VIDEO_DECODER_SRC_PAD(&element_));
-  bool again =
-      asked || negotiate_again_ || output != output_ || agreement_.delivery == Delivery::None;
-  if (!again && picture.surface) {
-    if (agreement_.is_dmabuf()) {
-      offer = look_at(picture);
-      // A driver may lay out one surface otherwise than the next. DMA_DRM caps can follow it;
-      // with the older ones this surface is copied, and no other.
-      if (offer.refused == Reason::None && offer.layout.modifier != agreement_.modifier) {
-        again = agreement_.delivery == Delivery::DmaDrm;
-        if (!again) offer.refused = Reason::ModifierNotLinear;
-      }
-    } else if (pause_ > 0 && --pause_ == 0) {
-      again = true;
-    }
-  }
-  return !again || negotiate(picture, output, offer);
-}
-
-bool Decoder::negotiate(const decode::DecodedFrame& picture, const OutputFormat& output,
-                        Offer& offer) {
-  if (output.format == GST_VIDEO_FORMAT_UNKNOWN) {
-    GST_ELEMENT_ERROR(
-        &element_, STREAM, FORMAT,
-        ("Pictures with this chroma format and %u bits are not supported.", picture.bit_depth),
-        (nullptr));
-    return false;
-  }
-  std::optional<SurfaceOffer> described;
-  Reason reason = Reason::None;
-  if (!picture.surface) {
-    reason = decoder_->mode().reason;
-  } else if (active_.zero_copy == ZeroCopy::Off) {
-    reason = Reason::ZeroCopyOff;
-  } else if (!negotiator_.downstream_names_dmabuf()) {
-    reason = Reason::DownstreamNoDmabuf;
-  } else {
-    offer = look_at(picture);
-    reason = offer.refused;
-    if (reason == Reason::None) described = describe(offer, picture);
-    // This surface's fault; another one may do better later.
-    else
-      take_a_pause();
-  }
-  if (!(output == output_)) {
-    refused_.clear();
-    next_pause_ = 0;
-  }
-  drop_mixed_pool();
-  agreement_ = negotiator_.negotiate(output, input_, described, reason);
-  make_mixed_pool();
-  output_ = output;
-  negotiate_again_ = false;
-  stats_.set_stream(decode::codec_name(params_.codec), decoder_->profile());
-  report_latency();
-  if (agreement_.taken_instead && !GST_PAD_IS_FLUSHING(GST_VIDEO_DECODER_SRC_PAD(&element_)))
-    report_refused_format(output);
-  return agreement_.delivery != Delivery::None;
-}
-
-// The "not-negotiated" of whoever pushed the packet would be all that is known of it.
-void Decoder::report_refused_format(const OutputFormat& output) {
-  const GstCaps* taken = agreement_.taken_instead.get();
-  const std::string formats = formats_named(taken);
-  gchar* all = gst_caps_to_string(taken);
-  GST_ELEMENT_ERROR(
-      &element_, STREAM, FORMAT,
-      ("Downstream does not take the pictures of this stream: they are %s, %ux%u, "
-       "and it takes %s.",
-       gst_video_format_to_string(output.format), output.width, output.height,
-       formats.empty() ? "no such memory" : formats.c_str()),
-      ("downstream: %s", all));
-  g_free(all);
-}
-
-void Decoder::take_a_pause() {
-  next_pause_ = next_pause_ == 0 ? kFirstPause : std::min(next_pause_ * 2, kLongestPause);
-  pause_ = next_pause_;
-}
-
-void Decoder::report_latency() {
-  const uint32_t pictures = decoder_->delay();
-  if (!input_ || input_->info.fps_n <= 0 || pictures == latency_pictures_) return;
-  latency_pictures_ = pictures;
-  const GstClockTime latency = gst_util_uint64_scale_ceil(
-      GST_SECOND, guint64{pictures} * guint64(input_->info.fps_d), guint64(input_->info.fps_n));
-  gst_video_decoder_set_latency(&element_, latency, latency);
-}
-
 // --- exported
 
-Decoder::Offer Decoder::look_at(const decode::DecodedFrame& picture) {
-  Offer out;
-  auto exported = picture.surface->exported();
-  if (!exported) {
-    out.refused = exported.error().reason;
-    if (out.refused == Reason::None) out.refused = Reason::ExportFailed;
-    return out;
-  }
-  const dmabuf::ExternalFrame& frame = *exported->frame;
-  auto layout = video::classify(frame.describe(), active_.layout);
-  if (!layout) {
-    out.refused = layout.error().reason;
-    return out;
-  }
-  out.exported = *exported;
-  out.layout = *layout;
-  const decode::Rect& visible = picture.visible;
-  // The rows were proved for the exported size; ours must lie inside it.
-  if (visible.x + visible.width > frame.width || visible.y + visible.height > frame.height)
-    out.refused = Reason::DescriptorInvalid;
-  else if ((visible.x > 0 || visible.y > 0) &&
-           layout->layout_class == video::LayoutClass::Tiled)
-    out.refused = Reason::TiledPlaneOffset;
-  else if (visible.x % 2 != 0 || visible.y % 2 != 0)
-    out.refused = Reason::OffsetOutOfRange;  // chroma would be off by half a sample
-  return out;
-}
-
-SurfaceOffer Decoder::describe(const Offer& offer, const decode::DecodedFrame& picture) const {
-  SurfaceOffer out{.modifier = offer.layout.modifier};
-  const dmabuf::ExternalFrame& frame = *offer.exported.frame;
-  GstVideoInfo info;
-  gst_video_info_init(&info);
-  const GstVideoFormat format = picture.surface->fourcc() == format::kNV12
-                                    ? GST_VIDEO_FORMAT_NV12
-                                    : GST_VIDEO_FORMAT_P010_10LE;
-  gst_video_info_set_format(&info, format, picture.visible.width, picture.visible.height);
-  out.default_layout = offer.layout.layout_class != video::LayoutClass::Tiled &&
-                       picture.visible.x == 0 && picture.visible.y == 0;
-  for (uint32_t i = 0; i < frame.plane_count; ++i)
-    if (frame.planes[i].offset != GST_VIDEO_INFO_PLANE_OFFSET(&info, i) ||
-        frame.planes[i].pitch_bytes != static_cast<uint64_t>(info.stride[i]) ||
-        frame.objects[frame.planes[i].object].identity != frame.objects[0].identity)
-      out.default_layout = false;
-  return out;
-}
-
 // Puts the surface's memory into the frame, or says why not.
-Reason Decoder::lend(const decode::DecodedFrame& picture, const Offer& offer,
+Reason Decoder::lend(const decode::DecodedFrame& picture, const SurfaceLook& look,
                      GstVideoCodecFrame& frame) {
-  const dmabuf::ExternalFrame& external = *offer.exported.frame;
+  const dmabuf::ExternalFrame& external = *look.exported.frame;
   for (uint32_t i = 0; i < external.object_count; ++i) {
     const auto refusal = refused_.ask(external.objects[i].identity);
     // Perhaps because the surface's memory is no longer what was exported.
@@ -287,14 +121,12 @@ Reason Decoder::lend(const decode::DecodedFrame& picture, const Offer& offer,
   }
   // The gate. As many surfaces as downstream may have are there: this one stays ours, so that
   // libavcodec always finds a target. Inside get_buffer2 there would be nothing left to copy.
-  const bool copy_is_possible =
-      agreement_.takes_system || agreement_.allocation.mixed_memory ||
-      (agreement_.modifier == kModifierLinear && have_linear_dmabufs());
+  const bool copy_is_possible = agreement_.takes_system || copies_fit(agreement_);
   if (active_.zero_copy != ZeroCopy::Require && copy_is_possible &&
       !picture.surface->pool().wait_for_room(active_.extra_surfaces))
     return Reason::SurfacePoolEmpty;
 
-  auto memories = SurfaceMemories::of(*picture.surface, offer.exported, allocator_.get());
+  auto memories = SurfaceMemories::of(*picture.surface, look.exported, allocator_.get());
   if (!memories) return Reason::ExportFailed;
   auto buffer = GstPtr<GstBuffer>::adopt(gst_buffer_new());
   if (!(*memories)->lend(buffer.get(), picture.surface)) return Reason::SurfaceInUse;
@@ -317,7 +149,7 @@ Reason Decoder::lend(const decode::DecodedFrame& picture, const Offer& offer,
 
 // --- the way out
 
-Decoder::Outgoing Decoder::leave(const decode::DecodedFrame& picture, const Offer& offer,
+Decoder::Outgoing Decoder::leave(const decode::DecodedFrame& picture, const SurfaceLook& look,
                                  GstVideoCodecFrame& frame) {
   Outgoing out;
   if (!picture.surface) {
@@ -334,7 +166,7 @@ Decoder::Outgoing Decoder::leave(const decode::DecodedFrame& picture, const Offe
   }
   out.reason = agreement_.reason;
   if (agreement_.is_dmabuf())
-    out.reason = offer.refused != Reason::None ? offer.refused : lend(picture, offer, frame);
+    out.reason = look.refused != Reason::None ? look.refused : lend(picture, look, frame);
   if (frame.output_buffer) {
     out.leaving = Leaving::Exported;
     return out;
@@ -381,12 +213,7 @@ GstFlowReturn Decoder::copy(const PictureView& picture, const decode::Rect& visi
 // A buffer for a copy that downstream takes under the caps as they are, or under system caps.
 GstFlowReturn Decoder::allocate_copy(GstVideoCodecFrame& frame, Reason reason) {
   if (agreement_.is_dmabuf()) {
-    GstPtr<GstBuffer> buffer;
-    if (agreement_.allocation.mixed_memory)
-      buffer = mixed_buffer();
-    else if (agreement_.modifier == kModifierLinear)
-      buffer = linear_dmabuf_buffer();
-    if (buffer) {
+    if (auto buffer = copy_buffers_.acquire(agreement_)) {
       frame.output_buffer = buffer.release();
       return GST_FLOW_OK;
     }
@@ -398,77 +225,6 @@ GstFlowReturn Decoder::allocate_copy(GstVideoCodecFrame& frame, Reason reason) {
   }
   // From downstream's pool where it proposed one, so that this copy is the only one.
   return gst_video_decoder_allocate_output_frame(&element_, &frame);
-}
-
-// With the caps and not with the first copy: a pool needs a descriptor, and there may be none
-// left just when surfaces can no longer be exported.
-void Decoder::make_mixed_pool() {
-  if (!agreement_.is_dmabuf() || !agreement_.allocation.mixed_memory) return;
-  GstVideoInfo info = agreement_.info;
-  auto caps = GstPtr<GstCaps>::adopt(gst_video_info_to_caps(&info));
-  mixed_pool_ = gst_video_buffer_pool_new();
-  GstStructure* config = gst_buffer_pool_get_config(mixed_pool_);
-  gst_buffer_pool_config_set_params(config, caps.get(), static_cast<guint>(info.size), 0, 0);
-  gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
-  if (!gst_buffer_pool_set_config(mixed_pool_, config) ||
-      !gst_buffer_pool_set_active(mixed_pool_, TRUE))
-    drop_mixed_pool();
-}
-
-GstPtr<GstBuffer> Decoder::mixed_buffer() {
-  if (!mixed_pool_) return nullptr;
-  GstBuffer* buffer = nullptr;
-  if (gst_buffer_pool_acquire_buffer(mixed_pool_, &buffer, nullptr) != GST_FLOW_OK)
-    return nullptr;
-  return GstPtr<GstBuffer>::adopt(buffer);
-}
-
-void Decoder::drop_mixed_pool() {
-  if (!mixed_pool_) return;
-  gst_buffer_pool_set_active(mixed_pool_, FALSE);
-  gst_object_unref(std::exchange(mixed_pool_, nullptr));
-}
-
-GstPtr<GstBuffer> Decoder::linear_dmabuf_buffer() {
-  GstVideoInfo info = agreement_.info;  // the meta's arrays are not const in C
-  auto fd = make_linear_dmabuf(info.size);
-  if (!fd) return nullptr;
-  auto memory = wrap_dmabuf(allocator_.get(), std::move(*fd), info.size,
-                            {.linear = true, .writable = true});
-  if (!memory) return nullptr;
-  auto buffer = GstPtr<GstBuffer>::adopt(gst_buffer_new());
-  gst_buffer_append_memory(buffer.get(), memory.release());
-  gst_buffer_add_video_meta_full(buffer.get(), GST_VIDEO_FRAME_FLAG_NONE,
-                                 GST_VIDEO_INFO_FORMAT(&info), info.width, info.height,
-                                 GST_VIDEO_INFO_N_PLANES(&info), info.offset, info.stride);
-  return buffer;
-}
-
-// --- allocation
-
-void Decoder::before_decide_allocation(GstQuery* query) {
-  last_answer_ = AllocationAnswer::of(query);
-  GstCaps* caps = nullptr;
-  gst_query_parse_allocation(query, &caps, nullptr);
-  GstCapsFeatures* features = caps ? gst_caps_get_features(caps, 0) : nullptr;
-  if (!features || !gst_caps_features_contains(features, GST_CAPS_FEATURE_MEMORY_DMABUF))
-    return;
-  // The buffers are our surfaces. The base class must have some pool or it is not negotiated;
-  // its own is never used and allocates nothing, downstream's may hold real memory.
-  while (gst_query_get_n_allocation_pools(query) > 0)
-    gst_query_remove_nth_allocation_pool(query, 0);
-}
-
-void Decoder::after_decide_allocation(GstQuery* query) {
-  if (!last_answer_.video_meta || gst_query_get_n_allocation_pools(query) == 0) return;
-  GstBufferPool* raw = nullptr;
-  gst_query_parse_nth_allocation_pool(query, 0, &raw, nullptr, nullptr, nullptr);
-  if (!raw) return;
-  const auto pool = GstPtr<GstBufferPool>::adopt(raw);
-  if (!gst_buffer_pool_has_option(raw, GST_BUFFER_POOL_OPTION_VIDEO_META)) return;
-  GstStructure* config = gst_buffer_pool_get_config(raw);
-  gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
-  gst_buffer_pool_set_config(raw, config);
 }
 
 }  // namespace dxva::gst

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <gst/allocators/allocators.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "gst/dxva/decoder.hpp"
+
+GST_DEBUG_CATEGORY_EXTERN(dxvadec_debug);
+#define GST_CAT_DEFAULT dxvadec_debug
+
+namespace dxva::gst {
+
+namespace {
+
+// Pictures. Each change of caps costs downstream a new set-up, so a cause that comes and goes
+// must not switch them to and fro.
+constexpr uint32_t kFirstPause = 32;
+constexpr uint32_t kLongestPause = 2048;
+
+}  // namespace
+
+// --- caps for each picture
+
+// Some facts come and go from picture to picture; the caps keep them for the whole stretch.
+OutputFormat Decoder::steady_format(const decode::DecodedFrame& picture) const {
+  OutputFormat out = OutputFormat::of(picture);
+  const char* mode = input_ ? gst_structure_get_string(gst_caps_get_structure(input_->caps, 0),
+                                                       "interlace-mode")
+                            : nullptr;
+  if (mode && g_strcmp0(mode, "progressive") != 0) out.interlaced = true;
+  const bool same_stretch = !negotiate_again_ && out.hardware == output_.hardware &&
+                            out.format == output_.format && out.width == output_.width &&
+                            out.height == output_.height;
+  if (!same_stretch) return out;
+  out.interlaced |= output_.interlaced;
+  if (!out.mastering) out.mastering = output_.mastering;
+  if (!out.light) out.light = output_.light;
+  return out;
+}
+
+// Sees to it that caps are agreed for this picture.
+bool Decoder::prepare(const decode::DecodedFrame& picture, SurfaceLook& look) {
+  const OutputFormat output = steady_format(picture);
+  const bool asked = gst_pad_check_reconfigure(GST_VIDEO_DECODER_SRC_PAD(&element_));
+  bool again =
+      asked || negotiate_again_ || output != output_ || agreement_.delivery == Delivery::None;
+  if (!again && picture.surface) {
+    if (agreement_.is_dmabuf()) {
+      look = look_at(picture, active_.layout);
+      // A driver may lay out one surface otherwise than the next. DMA_DRM caps can follow it;
+      // with the older ones this surface is copied, and no other.
+      if (look.refused == Reason::None && look.layout.modifier != agreement_.modifier) {
+        again = agreement_.delivery == Delivery::DmaDrm;
+        if (!again) look.refused = Reason::ModifierNotLinear;
+      }
+    } else if (pause_ > 0 && --pause_ == 0) {
+      again = true;
+    }
+  }
+  return !again || negotiate(picture, output, look);
+}
+
+bool Decoder::negotiate(const decode::DecodedFrame& picture, const OutputFormat& output,
+                        SurfaceLook& look) {
+  if (output.format == GST_VIDEO_FORMAT_UNKNOWN) {
+    GST_ELEMENT_ERROR(
+        &element_, STREAM, FORMAT,
+        ("Pictures with this chroma format and %u bits are not supported.", picture.bit_depth),
+        (nullptr));
+    return false;
+  }
+  std::optional<SurfaceOffer> described;
+  Reason reason = Reason::None;
+  if (!picture.surface) {
+    reason = decoder_->mode().reason;
+  } else if (active_.zero_copy == ZeroCopy::Off) {
+    reason = Reason::ZeroCopyOff;
+  } else if (!negotiator_.downstream_names_dmabuf()) {
+    reason = Reason::DownstreamNoDmabuf;
+  } else {
+    look = look_at(picture, active_.layout);
+    reason = look.refused;
+    if (reason == Reason::None) described = offer_of(look, picture);
+    // This surface's fault; another one may do better later.
+    else
+      take_a_pause();
+  }
+  if (!(output == output_)) {
+    refused_.clear();
+    next_pause_ = 0;
+  }
+  agreement_ = negotiator_.negotiate(output, input_, described, reason);
+  copy_buffers_.prepare(agreement_);
+  output_ = output;
+  negotiate_again_ = false;
+  stats_.set_stream(decode::codec_name(params_.codec), decoder_->profile());
+  report_latency();
+  if (agreement_.taken_instead && !GST_PAD_IS_FLUSHING(GST_VIDEO_DECODER_SRC_PAD(&element_)))
+    report_refused_format(output);
+  return agreement_.delivery != Delivery::None;
+}
+
+// The "not-negotiated" of whoever pushed the packet would be all that is known of it.
+void Decoder::report_refused_format(const OutputFormat& output) {
+  const GstCaps* taken = agreement_.taken_instead.get();
+  const std::string formats = formats_named(taken);
+  gchar* all = gst_caps_to_string(taken);
+  GST_ELEMENT_ERROR(
+      &element_, STREAM, FORMAT,
+      ("Downstream does not take the pictures of this stream: they are %s, %ux%u, "
+       "and it takes %s.",
+       gst_video_format_to_string(output.format), output.width, output.height,
+       formats.empty() ? "no such memory" : formats.c_str()),
+      ("downstream: %s", all));
+  g_free(all);
+}
+
+void Decoder::take_a_pause() {
+  next_pause_ = next_pause_ == 0 ? kFirstPause : std::min(next_pause_ * 2, kLongestPause);
+  pause_ = next_pause_;
+}
+
+void Decoder::report_latency() {
+  const uint32_t pictures = decoder_->delay();
+  if (!input_ || input_->info.fps_n <= 0 || pictures == latency_pictures_) return;
+  latency_pictures_ = pictures;
+  const GstClockTime latency = gst_util_uint64_scale_ceil(
+      GST_SECOND, guint64{pictures} * guint64(input_->info.fps_d), guint64(input_->info.fps_n));
+  gst_video_decoder_set_latency(&element_, latency, latency);
+}
+
+// --- allocation
+
+void Decoder::before_decide_allocation(GstQuery* query) {
+  last_answer_ = AllocationAnswer::of(query);
+  GstCaps* caps = nullptr;
+  gst_query_parse_allocation(query, &caps, nullptr);
+  GstCapsFeatures* features = caps ? gst_caps_get_features(caps, 0) : nullptr;
+  if (!features || !gst_caps_features_contains(features, GST_CAPS_FEATURE_MEMORY_DMABUF))
+    return;
+  // The buffers are our surfaces. The base class must have some pool or it is not negotiated;
+  // its own is never used and allocates nothing, downstream's may hold real memory.
+  while (gst_query_get_n_allocation_pools(query) > 0)
+    gst_query_remove_nth_allocation_pool(query, 0);
+}
+
+void Decoder::after_decide_allocation(GstQuery* query) {
+  if (!last_answer_.video_meta || gst_query_get_n_allocation_pools(query) == 0) return;
+  GstBufferPool* raw = nullptr;
+  gst_query_parse_nth_allocation_pool(query, 0, &raw, nullptr, nullptr, nullptr);
+  if (!raw) return;
+  const auto pool = GstPtr<GstBufferPool>::adopt(raw);
+  if (!gst_buffer_pool_has_option(raw, GST_BUFFER_POOL_OPTION_VIDEO_META)) return;
+  GstStructure* config = gst_buffer_pool_get_config(raw);
+  gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
+  gst_buffer_pool_set_config(raw, config);
+}
+
+}  // namespace dxva::gst
