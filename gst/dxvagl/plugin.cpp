@@ -2,11 +2,14 @@
 #include <gst/gst.h>
 
 #include "gst/common/log_bridge.hpp"
+#include "gst/dxvagl/gstdxvaglsink.hpp"
 #include "gst/dxvagl/gstdxvaglupload.hpp"
 
 static gboolean plugin_init(GstPlugin* plugin) {
   dxva::gst::install_log_bridge();
-  return gst_element_register(plugin, "dxvaglupload", GST_RANK_NONE, GST_TYPE_DXVA_GL_UPLOAD);
+  // Both are put into a pipeline by name; autovideosink goes on choosing among GStreamer's own.
+  return gst_element_register(plugin, "dxvaglupload", GST_RANK_NONE, GST_TYPE_DXVA_GL_UPLOAD) &&
+         gst_element_register(plugin, "dxvaglsink", GST_RANK_NONE, GST_TYPE_DXVA_GL_SINK);
 }
 
 GST_PLUGIN_DEFINE(GST_VERSION_MAJOR, GST_VERSION_MINOR, dxvagl,
