@@ -67,6 +67,7 @@ class Decoder {
     Leaving leaving = Leaving::Software;
     Reason reason = Reason::None;
     Reason unreadable = Reason::None;  // set: the surface has no pixels for anybody
+    bool damaged = false;              // the driver says so
   };
   GstFlowReturn push_ready();
   void release_abandoned();

@@ -97,6 +97,7 @@ GstFlowReturn Decoder::deliver(const decode::DecodedFrame& picture) {
     return outgoing.flow;
   }
   mark(frame->output_buffer, picture, agreement_.info);
+  if (outgoing.damaged) GST_BUFFER_FLAG_SET(frame->output_buffer, GST_BUFFER_FLAG_CORRUPTED);
   const auto pools = decoder_->pools();
   stats_.set_pools(pools.surfaces, pools.late_surfaces);
   if (auto message = stats_.count(GST_ELEMENT(&element_), outgoing.leaving, outgoing.reason))
@@ -129,7 +130,7 @@ Reason Decoder::lend(const decode::DecodedFrame& picture, const SurfaceLook& loo
   auto memories = SurfaceMemories::of(*picture.surface, look.exported, allocator_.get());
   if (!memories) return Reason::ExportFailed;
   auto buffer = GstPtr<GstBuffer>::adopt(gst_buffer_new());
-  if (!(*memories)->lend(buffer.get(), picture.surface)) return Reason::SurfaceInUse;
+  if (!(*memories)->lend(buffer.get(), *picture.surface)) return Reason::SurfaceInUse;
 
   const GstVideoFormatInfo* info = agreement_.info.finfo;
   gsize offset[GST_VIDEO_MAX_PLANES] = {};
@@ -160,10 +161,13 @@ Decoder::Outgoing Decoder::leave(const decode::DecodedFrame& picture, const Surf
   }
   // Before anybody reads it, by whatever way: not every driver puts a fence on the buffer, and
   // the result is the only sign of a device that failed (docs/design/fences.md).
-  if (auto synced = picture.surface->sync(); !synced) {
+  const auto synced = picture.surface->sync();
+  if (!synced) {
+    if (synced.error().code == ErrorCode::Busy) return {.flow = GST_FLOW_FLUSHING};
     GST_INFO_OBJECT(&element_, "%s", synced.error().describe().c_str());
     return {.unreadable = Reason::SyncFailed};
   }
+  out.damaged = *synced >= accel::Severity::Significant;
   out.reason = agreement_.reason;
   if (agreement_.is_dmabuf())
     out.reason = look.refused != Reason::None ? look.refused : lend(picture, look, frame);

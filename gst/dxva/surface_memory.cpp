@@ -107,11 +107,12 @@ Result<std::shared_ptr<SurfaceMemories>> SurfaceMemories::of(
 
 SurfaceMemories::~SurfaceMemories() = default;
 
-bool SurfaceMemories::lend(GstBuffer* buffer, va::SurfaceLease lease) {
+bool SurfaceMemories::lend(GstBuffer* buffer, va::Surface& surface) {
   const std::lock_guard guard(lock_);
   if (out_ > 0) return false;
-  lease->pool().went_downstream();
-  lease_ = std::move(lease);
+  auto shown = surface.pool().show(surface);
+  if (!shown) return false;
+  lease_ = std::move(*shown);
   for (Entry& entry : entries_) {
     entry.home = false;
     gst_buffer_append_memory(buffer, entry.memory);
@@ -137,11 +138,7 @@ gboolean SurfaceMemories::come_home(GstMiniObject* memory) {
     if (kept) gst_mini_object_ref(memory);
     for (Entry& entry : entries_)
       if (GST_MINI_OBJECT_CAST(entry.memory) == memory) entry.home = kept;
-    if (--out_ == 0) {
-      ended = std::move(lease_);
-      lease_.reset();
-      ended->pool().came_back();
-    }
+    if (--out_ == 0) ended = std::exchange(lease_, nullptr);
   }
   // Ending it can destroy the pool, the surface, and us.
   ended.reset();

@@ -26,9 +26,10 @@ class SurfaceMemories : public std::enable_shared_from_this<SurfaceMemories> {
       va::Surface& surface, const va::Surface::Export& exported, GstAllocator* allocator);
   ~SurfaceMemories();
 
-  // Puts all memories into `buffer`, which keeps the lease. False when they are out already: a
-  // stream may show a picture twice (VP9 show-existing).
-  [[nodiscard]] bool lend(GstBuffer* buffer, va::SurfaceLease lease);
+  // Puts all memories into `buffer`, and with them the surface, which is shown until they come
+  // home. False when they are out already: a stream may show a picture twice (VP9
+  // show-existing).
+  [[nodiscard]] bool lend(GstBuffer* buffer, va::Surface& surface);
 
   struct PlanePlace {
     gsize offset = 0;  // in the buffer, all memories in a row

@@ -171,7 +171,9 @@ int AvcodecContext::submit(const StoredPacket& packet) {
   const int sent = avcodec_send_packet(context_.get(), packet_.get());
   av_packet_unref(packet_.get());
   const int received = collect();
-  return sent < 0 ? sent : received;
+  const int answer = sent < 0 ? sent : received;
+  if (device_) device_->end_call(*context_, answer);
+  return answer;
 }
 
 int AvcodecContext::collect() {

@@ -33,6 +33,17 @@ bool is_hardware(AVPixelFormat format) {
   return description && (description->flags & AV_PIX_FMT_FLAG_HWACCEL) != 0;
 }
 
+// EIO is vaBeginPicture, vaRenderPicture or vaEndPicture failing, and nothing else is.
+accel::Severity severity_of(int answer) {
+  if (answer >= 0) return accel::Severity::None;
+  return answer == AVERROR(EIO) ? accel::Severity::Severe : accel::Severity::Significant;
+}
+
+// Of one picture, in a packet each.
+bool has_field_pairs(AVCodecID codec) {
+  return codec == AV_CODEC_ID_H264 || codec == AV_CODEC_ID_MPEG2VIDEO;
+}
+
 // The pool behind a hw_frames_ctx, which outlives the decoder as long as pictures of it do.
 struct FramesOwner {
   std::shared_ptr<va::SurfacePool> pool;
@@ -192,6 +203,7 @@ int Hwaccel::get_buffer(AVCodecContext& context, AVFrame& frame) {
     (interrupted ? noticed_.interrupted : noticed_.no_surface) = true;
     return interrupted ? AVERROR_EXIT : AVERROR(ENOMEM);
   }
+  noticed_.lent = true;
   auto* held = new va::SurfaceLease(std::move(*lease));
   auto* id = reinterpret_cast<uint8_t*>(static_cast<uintptr_t>((*held)->id()));
   frame.buf[0] = av_buffer_create(
@@ -205,6 +217,15 @@ int Hwaccel::get_buffer(AVCodecContext& context, AVFrame& frame) {
   frame.extended_data = frame.data;
   frame.hw_frames_ctx = av_buffer_ref(context.hw_frames_ctx);
   return frame.hw_frames_ctx ? 0 : AVERROR(ENOMEM);
+}
+
+void Hwaccel::end_call(const AVCodecContext& context, int answer) {
+  if (!pool_) return;
+  const accel::Severity severity = severity_of(answer);
+  pool_->end_pairs(severity);
+  // A packet that needed no surface belongs to the picture before it: its second field, or
+  // nothing but headers, which does no harm.
+  if (!noticed_.lent && has_field_pairs(context.codec_id)) pool_->second_field(severity);
 }
 
 void Hwaccel::interrupt(bool on) {

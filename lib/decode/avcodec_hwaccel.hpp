@@ -32,8 +32,12 @@ class Hwaccel {
     bool too_large = false;
     bool interrupted = false;
     bool no_surface = false;
+    bool lent = false;
   };
   void begin_call() { noticed_ = {}; }
+  // libavcodec's answer to a packet. It has been through Execute and EndFrame by now, or given
+  // up, with every surface that it was lent for it.
+  void end_call(const AVCodecContext& context, int answer);
   [[nodiscard]] const Noticed& noticed() const { return noticed_; }
 
   // To be called from these callbacks of a context.

@@ -6,6 +6,7 @@
 
 #include "lib/base/fourcc.hpp"
 #include "lib/base/log.hpp"
+#include "lib/va/surface_sync.hpp"
 #include "lib/video/nv12_layout.hpp"
 
 namespace dxva::va {
@@ -48,16 +49,6 @@ struct Wanted {
   uint32_t width;
   uint32_t height;
 };
-
-Status wait_until_decoded(VADisplay display, VASurfaceID surface) {
-  const VAStatus status = vaSyncSurface(display, surface);
-  // The driver has finished and says that the stream was damaged; the concealed picture is
-  // there.
-  if (status == VA_STATUS_ERROR_DECODING_ERROR) return Done{};
-  auto synced = check(status, "vaSyncSurface");
-  if (!synced) synced.error().reason = Reason::SyncFailed;
-  return synced;
-}
 
 // The view of an image of ours, once the driver's numbers have been held against its buffer.
 Result<video::FrameView> view_of(const Image& image, const Wanted& wanted) {
@@ -161,7 +152,7 @@ Result<SurfaceMapping> map_for_read(const std::shared_ptr<Display>& display,
                                     VASurfaceID surface, uint32_t fourcc, uint32_t width,
                                     uint32_t height) {
   const Wanted wanted{.fourcc = fourcc, .width = width, .height = height};
-  if (auto synced = wait_until_decoded(display->get(), surface); !synced) return synced.error();
+  if (auto synced = wait_until_decoded(*display, surface); !synced) return synced.error();
 
   const auto finish = [&](Result<ImagePtr> image) -> Result<SurfaceMapping> {
     if (!image) return image.error();

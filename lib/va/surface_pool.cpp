@@ -7,7 +7,6 @@
 
 #include "lib/base/fourcc.hpp"
 #include "lib/base/log.hpp"
-#include "lib/va/exporter.hpp"
 
 namespace dxva::va {
 
@@ -24,11 +23,6 @@ constexpr std::chrono::milliseconds kRoomPatience{100};
 // would come from the whole machine.
 constexpr uint32_t kMaxLateSurfaces = 64;
 
-constexpr uint32_t kLooksToTrust = 2;
-
-constexpr uint32_t kFirstBackOff = 8;  // calls
-constexpr uint32_t kMaxBackOff = 1024;
-
 uint32_t rt_format_of(uint32_t fourcc) {
   switch (fourcc) {
     case format::kNV12:
@@ -40,71 +34,7 @@ uint32_t rt_format_of(uint32_t fourcc) {
   }
 }
 
-bool same_buffers(const dmabuf::ExternalFrame& a, const dmabuf::ExternalFrame& b) {
-  if (a.object_count != b.object_count || a.plane_count != b.plane_count) return false;
-  for (uint32_t i = 0; i < a.object_count; ++i)
-    if (a.objects[i].identity != b.objects[i].identity ||
-        a.objects[i].modifier != b.objects[i].modifier)
-      return false;
-  for (uint32_t i = 0; i < a.plane_count; ++i)
-    if (a.planes[i].object != b.planes[i].object || a.planes[i].offset != b.planes[i].offset ||
-        a.planes[i].pitch_bytes != b.planes[i].pitch_bytes)
-      return false;
-  return true;
-}
-
 }  // namespace
-
-Surface::Surface(SurfacePool& pool, std::shared_ptr<Display> display, VASurfaceID id,
-                 uint32_t fourcc, uint32_t width, uint32_t height)
-    : pool_(pool),
-      display_(std::move(display)),
-      id_(id),
-      fourcc_(fourcc),
-      width_(width),
-      height_(height) {}
-
-Surface::~Surface() {
-  attachment.reset();
-  vaDestroySurfaces(display_->get(), &id_, 1);
-}
-
-Status Surface::sync() const {
-  auto done = check(vaSyncSurface(display_->get(), id_), "vaSyncSurface");
-  if (!done) done.error().reason = Reason::SyncFailed;
-  return done;
-}
-
-Result<Surface::Export> Surface::exported() {
-  const bool known = exported_.object_count > 0 && failures_ == 0;
-  // The second: one picture may be asked about twice, and that proves nothing about the next.
-  if (known && (agreeing_looks_ >= kLooksToTrust || looked_at_ == lends_))
-    return Export{.frame = &exported_, .generation = generation_};
-  if (calls_to_skip_ > 0) {
-    --calls_to_skip_;
-    return refused_;
-  }
-  auto now = export_surface(*display_, id_);
-  if (!now) {
-    refused_ = now.error();
-    calls_to_skip_ = std::min(kFirstBackOff << std::min(failures_, 16u), kMaxBackOff);
-    ++failures_;
-    agreeing_looks_ = 0;
-    DXVA_DEBUG(Va, "surface %u is not exported (next try after %u pictures): %s", id_,
-               calls_to_skip_, refused_.describe().c_str());
-    return refused_;
-  }
-  failures_ = 0;
-  looked_at_ = lends_;
-  if (exported_.object_count > 0 && same_buffers(exported_, *now)) {
-    ++agreeing_looks_;
-  } else {
-    exported_ = std::move(*now);
-    ++generation_;
-    agreeing_looks_ = 1;
-  }
-  return Export{.frame = &exported_, .generation = generation_};
-}
 
 SurfacePool::SurfacePool(std::shared_ptr<Display> display, const Config& config)
     : display_(std::move(display)), config_(config) {}
@@ -138,59 +68,142 @@ Status SurfacePool::add_surfaces(uint32_t count) {
             "vaCreateSurfaces");
   if (!made) return made;
   for (const VASurfaceID id : ids) {
-    surfaces_.push_back(std::make_unique<Surface>(*this, display_, id, config_.fourcc,
+    const accel::Index index = session_.add_surface();
+    surfaces_.push_back(std::make_unique<Surface>(*this, index, display_, id, config_.fourcc,
                                                   config_.width, config_.height));
-    free_.push_back(surfaces_.back().get());
+    resting_.push_back(index);
   }
   return Done{};
 }
 
+// --- BeginFrame
+
+// The free surface that has rested longest, with its pair begun.
+Surface* SurfacePool::begin_any() {
+  for (auto candidate = resting_.begin(); candidate != resting_.end(); ++candidate) {
+    const accel::Index index = *candidate;
+    const auto begun = session_.begin_frame(index);
+    if (begun.target == accel::Session::Target::Pending) continue;
+    if (begun.target == accel::Session::Target::Error) {
+      report(begun.why, "begin_frame", index);
+      continue;
+    }
+    resting_.erase(candidate);
+    return surfaces_[index].get();
+  }
+  return nullptr;
+}
+
 Result<SurfaceLease> SurfacePool::acquire() {
   std::unique_lock guard(lock_);
-  if (free_.empty())
-    returned_.wait_for(guard, kPatience, [this] { return !free_.empty() || interrupted_; });
+  if (session_.stopped())
+    return Error{.code = ErrorCode::DeviceLost,
+                 .call = "SurfacePool::acquire",
+                 .text = "the device failed and these surfaces are not used again",
+                 .reason = Reason::DecodeErrors};
+  Surface* target = interrupted_ ? nullptr : begin_any();
+  if (!target && !interrupted_)
+    returned_.wait_for(guard, kPatience,
+                       [&] { return interrupted_ || (target = begin_any()) != nullptr; });
+  if (target) return lend(target);
   if (interrupted_) return Error{.code = ErrorCode::Busy, .call = "SurfacePool::acquire"};
-  if (free_.empty()) {
-    if (surfaces_.size() >= config_.count + kMaxLateSurfaces)
-      return Error{.code = ErrorCode::NoMemory,
-                   .call = "SurfacePool::acquire",
-                   .text = "every surface is held downstream",
-                   .reason = Reason::SurfacePoolEmpty};
-    if (auto added = add_surfaces(1); !added) return added.error();
-    DXVA_DEBUG(Va, "all %zu surfaces are held: made one more", surfaces_.size() - 1);
-  }
-  Surface* surface = free_.front();
-  free_.erase(free_.begin());
-  return lend(surface);
+  if (surfaces_.size() >= config_.count + kMaxLateSurfaces)
+    return Error{.code = ErrorCode::NoMemory,
+                 .call = "SurfacePool::acquire",
+                 .text = "every surface is held downstream",
+                 .reason = Reason::SurfacePoolEmpty};
+  if (auto added = add_surfaces(1); !added) return added.error();
+  DXVA_DEBUG(Va, "all %zu surfaces are held: made one more", surfaces_.size() - 1);
+  target = begin_any();
+  if (!target) return Error{.code = ErrorCode::Failed, .call = "SurfacePool::acquire"};
+  return lend(target);
 }
 
 SurfaceLease SurfacePool::lend(Surface* surface) {
   ++surface->lends_;
   return SurfaceLease(surface,
-                      [pool = shared_from_this()](Surface* back) { pool->give_back(back); });
+                      [pool = shared_from_this()](Surface* back) { pool->release(*back); });
 }
 
-void SurfacePool::give_back(Surface* surface) {
+void SurfacePool::release(Surface& surface) {
   const std::lock_guard guard(lock_);
-  free_.push_back(surface);
+  report(session_.release(surface.index_), "release", surface.index_);
+  resting_.push_back(surface.index_);
   returned_.notify_one();
 }
 
-void SurfacePool::went_downstream() {
+// --- Execute, EndFrame, status
+
+void SurfacePool::end_pairs(accel::Severity severity) {
   const std::lock_guard guard(lock_);
-  ++downstream_;
+  // After a severe answer the other pairs are only closed.
+  for (const accel::Index index : session_.open()) {
+    if (!session_.stopped()) report(session_.execute(index, severity), "execute", index);
+    report(session_.end_frame(index), "end_frame", index);
+  }
 }
 
-void SurfacePool::came_back() {
+bool SurfacePool::second_field(accel::Severity severity) {
   const std::lock_guard guard(lock_);
-  --downstream_;
+  const auto index = session_.awaits_second_field();
+  if (!index) return false;
+  const auto begun = session_.begin_second_field(*index);
+  if (begun.target != accel::Session::Target::Ready) {
+    report(begun.why, "begin_second_field", *index);
+    return false;
+  }
+  report(session_.execute(*index, severity), "execute", *index);
+  report(session_.end_frame(*index), "end_frame", *index);
+  return true;
+}
+
+void SurfacePool::completed(const Surface& surface, accel::Severity severity) {
+  const std::lock_guard guard(lock_);
+  report(session_.completed(surface.index_, severity), "completed", surface.index_);
+}
+
+accel::Session::Render SurfacePool::query_status(const Surface& surface) const {
+  const std::lock_guard guard(lock_);
+  return session_.query_status(surface.index_);
+}
+
+accel::Session::Pairs SurfacePool::pairs() const {
+  const std::lock_guard guard(lock_);
+  return session_.pairs();
+}
+
+// A mistake of ours, and no reason to lose a picture: the session has refused and changed
+// nothing.
+void SurfacePool::report(accel::Misuse misuse, const char* call, accel::Index index) const {
+  if (misuse == accel::Misuse::None) return;
+  DXVA_WARNING(Va, "%s of surface %u: %s", call, index, accel::misuse_name(misuse));
+}
+
+// --- downstream
+
+Result<SurfaceLease> SurfacePool::show(Surface& surface) {
+  const std::lock_guard guard(lock_);
+  if (const auto misuse = session_.show(surface.index_); misuse != accel::Misuse::None)
+    return Error{.code = ErrorCode::Busy,
+                 .call = "SurfacePool::show",
+                 .text = accel::misuse_name(misuse),
+                 .reason = Reason::SurfaceInUse};
+  return SurfaceLease(&surface,
+                      [pool = shared_from_this()](Surface* back) { pool->hide(*back); });
+}
+
+void SurfacePool::hide(Surface& surface) {
+  const std::lock_guard guard(lock_);
+  report(session_.hide(surface.index_), "hide", surface.index_);
   kept_ = false;
+  // It rests from now on, if the decoder has let go of it before.
+  if (std::erase(resting_, surface.index_) > 0) resting_.push_back(surface.index_);
   returned_.notify_all();
 }
 
 bool SurfacePool::wait_for_room(uint32_t limit) {
   std::unique_lock guard(lock_);
-  const auto room = [&] { return downstream_ < limit; };
+  const auto room = [&] { return session_.shown() < limit; };
   if (!room() && !kept_ && !interrupted_) {
     returned_.wait_for(guard, kRoomPatience, [&] { return room() || interrupted_; });
     kept_ = !room() && !interrupted_;
@@ -202,6 +215,11 @@ void SurfacePool::interrupt(bool on) {
   const std::lock_guard guard(lock_);
   interrupted_ = on;
   returned_.notify_all();
+}
+
+bool SurfacePool::is_interrupted() const {
+  const std::lock_guard guard(lock_);
+  return interrupted_;
 }
 
 std::vector<VASurfaceID> SurfacePool::ids() const {

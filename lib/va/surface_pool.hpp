@@ -14,79 +14,20 @@
 #include <mutex>
 #include <vector>
 
+#include "lib/accel/session.hpp"
 #include "lib/base/result.hpp"
-#include "lib/dmabuf/external_frame.hpp"
 #include "lib/va/display.hpp"
+#include "lib/va/surface.hpp"
 
 namespace dxva::va {
 
-class SurfacePool;
-
-// One VASurface. It belongs to its pool for life; a SurfaceLease is what one may hold.
-// Thread rules: reentrant; id() and size() never change.
-class Surface {
- public:
-  Surface(SurfacePool& pool, std::shared_ptr<Display> display, VASurfaceID id, uint32_t fourcc,
-          uint32_t width, uint32_t height);
-  ~Surface();
-  Surface(const Surface&) = delete;
-  Surface& operator=(const Surface&) = delete;
-
-  [[nodiscard]] VASurfaceID id() const { return id_; }
-  [[nodiscard]] uint32_t fourcc() const { return fourcc_; }  // DRM
-  [[nodiscard]] uint32_t width() const { return width_; }    // pixels, coded size
-  [[nodiscard]] uint32_t height() const { return height_; }
-  [[nodiscard]] const std::shared_ptr<Display>& display() const { return display_; }
-  // The pool it came from, which need not be the decoder's newest: after a resolution change
-  // delayed pictures of the old size still come out.
-  [[nodiscard]] SurfacePool& pool() const { return pool_; }
-
-  // Waits until the driver has written the picture. Refusals: SyncFailed.
-  [[nodiscard]] Status sync() const;
-
-  struct Export {
-    const dmabuf::ExternalFrame* frame = nullptr;  // lent until the next call
-    uint32_t generation = 0;                       // another number: other buffers
-  };
-  // The surface's memory as descriptors of the same buffers each time, so that caches keyed by
-  // them stay right. A driver may move a surface to other memory (radeonsi does at the first
-  // export of some), so it is asked once for each of the first pictures, until two in a row
-  // came in the same buffers. From then on the answer stands: a call into the driver and a new
-  // descriptor per picture would be the price for a move that no driver makes that late.
-  // A surface that was refused is not tried again at once: the wait, counted in calls, doubles
-  // with each failure.
-  [[nodiscard]] Result<Export> exported();
-  // Somebody could not use the buffers: the driver is asked anew for the next pictures.
-  void doubt_export() { agreeing_looks_ = 0; }
-
-  // What a layer above ties to this surface's life; goes before the VASurface does.
-  std::shared_ptr<void> attachment;
-
- private:
-  SurfacePool& pool_;
-  std::shared_ptr<Display> display_;
-  VASurfaceID id_;
-  uint32_t fourcc_;
-  uint32_t width_;
-  uint32_t height_;
-
-  friend class SurfacePool;
-  uint32_t lends_ = 0;  // a lease is one picture
-
-  dmabuf::ExternalFrame exported_;
-  uint32_t generation_ = 0;
-  uint32_t looked_at_ = 0;       // `lends_` of the last look
-  uint32_t agreeing_looks_ = 0;  // in a row, that named the same buffers
-  Error refused_;
-  uint32_t failures_ = 0;
-  uint32_t calls_to_skip_ = 0;
-};
-
-// While one exists, its surface is no target for a new picture. Shared by everyone who needs
-// the pixels: libavcodec as a reference picture, a GstMemory downstream. The last one gives the
-// surface back; the pool lives at least as long.
+// While one exists, its surface is no target for a new picture, and its pool lives. Two kinds
+// have the same type: a decoder's, shared by all who need the pixels for decoding or output,
+// and the one that goes with a buffer downstream (show()).
 using SurfaceLease = std::shared_ptr<Surface>;
 
+// Whose turn each surface is, is the protocol's business (lib/accel/session.hpp): this class
+// asks it, under its lock, and waits where it says Pending.
 // Thread-safe.
 class SurfacePool : public std::enable_shared_from_this<SurfacePool> {
  public:
@@ -102,21 +43,33 @@ class SurfacePool : public std::enable_shared_from_this<SurfacePool> {
       std::shared_ptr<Display> display, const Config& config);
   ~SurfacePool();
 
-  // A free surface. Without one it waits a moment for a lease to end, then makes one more
-  // surface, up to a limit: a late surface is not in the context's list, which every driver
-  // seen accepts, and it is better than a lost picture. Busy after interrupt(true).
+  // BeginFrame on a free surface. Without one it waits a moment for one to come back, then
+  // makes one more, up to a limit: a late surface is not in the context's list, which every
+  // driver seen accepts, and it is better than a lost picture. Busy after interrupt(true);
+  // DeviceLost after a severe error. The last lease ends what the decoder wants with the
+  // surface; an open pair is abandoned with it.
   [[nodiscard]] Result<SurfaceLease> acquire();
-  // Ends a wait in acquire(), now and until interrupt(false).
+  // Execute and EndFrame for all that were begun: libavcodec does both before it returns.
+  void end_pairs(accel::Severity severity);
+  // The pair of a second field, on the surface that the first one went into. False: nobody
+  // waits for one.
+  bool second_field(accel::Severity severity);
+  // The device's report about a picture; Surface::sync() brings it.
+  void completed(const Surface& surface, accel::Severity severity);
+  [[nodiscard]] accel::Session::Render query_status(const Surface& surface) const;
+  [[nodiscard]] accel::Session::Pairs pairs() const;
+
+  // Ends waits, now and until interrupt(false).
   void interrupt(bool on);
+  [[nodiscard]] bool is_interrupted() const;
 
   [[nodiscard]] const Config& config() const { return config_; }
   [[nodiscard]] std::vector<VASurfaceID> ids() const;
   [[nodiscard]] uint32_t late_surfaces() const;
 
-  // Surfaces whose buffers are downstream: whoever hands them out says so, and says when they
-  // are back.
-  void went_downstream();
-  void came_back();
+  // Its buffer goes downstream; it has come back when the lease ends. Busy: its pixels are not
+  // there, or an earlier buffer of it is still out.
+  [[nodiscard]] Result<SurfaceLease> show(Surface& surface);
   // True when fewer than `limit` are downstream, now or in a moment: those that a GPU still
   // reads are on their way. A consumer that keeps what it has costs one wait, not one for each
   // picture.
@@ -125,8 +78,11 @@ class SurfacePool : public std::enable_shared_from_this<SurfacePool> {
  private:
   SurfacePool(std::shared_ptr<Display> display, const Config& config);
   [[nodiscard]] Status add_surfaces(uint32_t count);
+  [[nodiscard]] Surface* begin_any();
   [[nodiscard]] SurfaceLease lend(Surface* surface);
-  void give_back(Surface* surface);
+  void release(Surface& surface);
+  void hide(Surface& surface);
+  void report(accel::Misuse misuse, const char* call, accel::Index index) const;
 
   const std::shared_ptr<Display> display_;  // above surfaces_: they need it to the last
   const Config config_;
@@ -134,9 +90,11 @@ class SurfacePool : public std::enable_shared_from_this<SurfacePool> {
   mutable std::mutex lock_;
   std::condition_variable returned_;
   std::vector<std::unique_ptr<Surface>> surfaces_;
-  std::vector<Surface*> free_;  // oldest first: the longest rest before it is written again
+  accel::Session session_;
+  // Not wanted by the decoder; oldest first: the longest rest before it is written again. Some
+  // may still be shown.
+  std::vector<accel::Index> resting_;
   bool interrupted_ = false;
-  uint32_t downstream_ = 0;
   bool kept_ = false;  // a wait for room was in vain, and nothing has come back since
 };
 

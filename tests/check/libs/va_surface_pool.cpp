@@ -34,6 +34,20 @@ va::SurfaceLease lease(va::SurfacePool& pool) {
   return *surface;
 }
 
+// A picture, as the decoder holds it.
+va::SurfaceLease decoded(va::SurfacePool& pool) {
+  va::SurfaceLease out = lease(pool);
+  pool.end_pairs(accel::Severity::None);
+  fail_unless(bool(out->sync()));
+  return out;
+}
+
+va::SurfaceLease show(va::Surface& surface) {
+  auto shown = surface.pool().show(surface);
+  fail_unless(bool(shown), "%s", shown ? "" : shown.error().describe().c_str());
+  return *shown;
+}
+
 }  // namespace
 
 GST_START_TEST(a_lent_surface_is_nobody_elses) {
@@ -66,28 +80,109 @@ GST_START_TEST(a_surface_comes_back_when_its_last_holder_lets_go) {
 }
 GST_END_TEST
 
+// --- the protocol
+
+GST_START_TEST(a_surface_downstream_is_pending_and_no_target) {
+  const auto pool = make_pool(open_display(), 2);
+  va::SurfaceLease picture = decoded(*pool);
+  const VASurfaceID id = picture->id();
+  va::SurfaceLease shown = show(*picture);
+  // The decoder needs it no more, the screen does.
+  picture.reset();
+  const va::SurfaceLease other = lease(*pool);
+  fail_unless(other->id() != id);
+  const va::SurfaceLease late = lease(*pool);
+  fail_unless_equals_int(pool->late_surfaces(), 1);
+  shown.reset();
+  fail_unless(lease(*pool)->id() == id);
+}
+GST_END_TEST
+
+GST_START_TEST(a_surface_goes_downstream_once_and_with_its_pixels) {
+  const auto pool = make_pool(open_display(), 1);
+  const va::SurfaceLease picture = lease(*pool);
+  fail_if(bool(pool->show(*picture)));
+  pool->end_pairs(accel::Severity::None);
+  fail_unless(pool->query_status(*picture) == accel::Session::Render::Pending);
+  fail_if(bool(pool->show(*picture)));
+  fail_unless(bool(picture->sync()));
+  fail_unless(pool->query_status(*picture) == accel::Session::Render::Ready);
+  const va::SurfaceLease shown = show(*picture);
+  auto again = pool->show(*picture);
+  fail_unless(!again && again.error().reason == Reason::SurfaceInUse);
+}
+GST_END_TEST
+
+GST_START_TEST(two_fields_are_two_pairs) {
+  const auto pool = make_pool(open_display(), 2);
+  fail_if(pool->second_field(accel::Severity::None));
+  const va::SurfaceLease picture = lease(*pool);
+  pool->end_pairs(accel::Severity::None);
+  fail_unless(pool->second_field(accel::Severity::None));
+  fail_if(pool->second_field(accel::Severity::None));
+  fail_unless_equals_uint64(pool->pairs().begun, 2);
+  fail_unless_equals_uint64(pool->pairs().ended, 2);
+}
+GST_END_TEST
+
+GST_START_TEST(a_severe_error_ends_the_lending_and_spares_what_is_done) {
+  const auto pool = make_pool(open_display(), 3);
+  const va::SurfaceLease good = decoded(*pool);
+  const va::SurfaceLease bad = lease(*pool);
+  pool->end_pairs(accel::Severity::Severe);
+  auto next = pool->acquire();
+  fail_unless(!next && next.error().code == ErrorCode::DeviceLost);
+  fail_if(bool(pool->show(*bad)));
+  const va::SurfaceLease shown = show(*good);
+}
+GST_END_TEST
+
+GST_START_TEST(a_failed_sync_is_the_sessions_business_too) {
+  const auto pool = make_pool(open_display("sync:at=1"), 2);
+  const va::SurfaceLease picture = lease(*pool);
+  pool->end_pairs(accel::Severity::None);
+  auto synced = picture->sync();
+  fail_unless(!synced && synced.error().reason == Reason::SyncFailed);
+  fail_unless(pool->query_status(*picture) == accel::Session::Render::Error);
+  fail_if(bool(pool->acquire()));
+}
+GST_END_TEST
+
+GST_START_TEST(a_lease_that_ends_early_abandons_its_pair) {
+  const auto pool = make_pool(open_display(), 1);
+  lease(*pool).reset();
+  fail_unless_equals_uint64(pool->pairs().abandoned, 1);
+  pool->end_pairs(accel::Severity::None);
+  fail_unless_equals_uint64(pool->pairs().ended, 0);
+  fail_unless(lease(*pool) != nullptr);
+  fail_unless_equals_int(pool->late_surfaces(), 0);
+}
+GST_END_TEST
+
+// --- room
+
 GST_START_TEST(room_downstream_is_worth_a_moment_once) {
   const auto pool = make_pool(open_display(), 1);
+  const va::SurfaceLease picture = decoded(*pool);
   fail_unless(pool->wait_for_room(1));
-  pool->went_downstream();
+  va::SurfaceLease shown = show(*picture);
   // Nothing comes back: a wait in vain, and none after it, however long the first one took.
   fail_if(pool->wait_for_room(1));
   fail_if(pool->wait_for_room(1));
-  pool->came_back();
+  shown.reset();
   fail_unless(pool->wait_for_room(1));
 
   // One comes back while somebody waits.
-  pool->went_downstream();
-  std::thread consumer([&] { pool->came_back(); });
+  shown = show(*picture);
+  std::thread consumer([&] { shown.reset(); });
   fail_unless(pool->wait_for_room(1));
   consumer.join();
 
   // A flush ends the wait at once, and says nothing about the consumer.
-  pool->went_downstream();
+  shown = show(*picture);
   pool->interrupt(true);
   fail_if(pool->wait_for_room(1));
   pool->interrupt(false);
-  pool->came_back();
 }
 GST_END_TEST
 
@@ -130,7 +225,7 @@ GST_END_TEST
 
 GST_START_TEST(a_lease_keeps_its_pool_and_display) {
   auto pool = make_pool(open_display(), 2);
-  const va::SurfaceLease held = lease(*pool);
+  const va::SurfaceLease held = decoded(*pool);
   pool.reset();
   fail_unless(bool(held->sync()));
   fail_unless(bool(held->exported()));
@@ -209,6 +304,14 @@ static Suite* va_surface_pool_suite() {
   tcase_add_test(lending, a_lease_keeps_its_pool_and_display);
   tcase_add_test(lending, a_driver_without_memory_is_an_error);
   suite_add_tcase(suite, lending);
+  TCase* protocol = tcase_create("protocol");
+  tcase_add_test(protocol, a_surface_downstream_is_pending_and_no_target);
+  tcase_add_test(protocol, a_surface_goes_downstream_once_and_with_its_pixels);
+  tcase_add_test(protocol, two_fields_are_two_pairs);
+  tcase_add_test(protocol, a_severe_error_ends_the_lending_and_spares_what_is_done);
+  tcase_add_test(protocol, a_failed_sync_is_the_sessions_business_too);
+  tcase_add_test(protocol, a_lease_that_ends_early_abandons_its_pair);
+  suite_add_tcase(suite, protocol);
   TCase* exporting = tcase_create("export");
   tcase_add_test(exporting,
                  memory_that_stays_keeps_its_descriptors_and_the_driver_is_left_alone);

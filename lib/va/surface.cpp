@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "lib/va/surface.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "lib/base/log.hpp"
+#include "lib/va/exporter.hpp"
+#include "lib/va/surface_pool.hpp"
+#include "lib/va/surface_sync.hpp"
+
+namespace dxva::va {
+
+namespace {
+
+constexpr uint32_t kLooksToTrust = 2;
+
+constexpr uint32_t kFirstBackOff = 8;  // calls
+constexpr uint32_t kMaxBackOff = 1024;
+
+bool same_buffers(const dmabuf::ExternalFrame& a, const dmabuf::ExternalFrame& b) {
+  if (a.object_count != b.object_count || a.plane_count != b.plane_count) return false;
+  for (uint32_t i = 0; i < a.object_count; ++i)
+    if (a.objects[i].identity != b.objects[i].identity ||
+        a.objects[i].modifier != b.objects[i].modifier)
+      return false;
+  for (uint32_t i = 0; i < a.plane_count; ++i)
+    if (a.planes[i].object != b.planes[i].object || a.planes[i].offset != b.planes[i].offset ||
+        a.planes[i].pitch_bytes != b.planes[i].pitch_bytes)
+      return false;
+  return true;
+}
+
+}  // namespace
+
+Surface::Surface(SurfacePool& pool, accel::Index index, std::shared_ptr<Display> display,
+                 VASurfaceID id, uint32_t fourcc, uint32_t width, uint32_t height)
+    : pool_(pool),
+      index_(index),
+      display_(std::move(display)),
+      id_(id),
+      fourcc_(fourcc),
+      width_(width),
+      height_(height) {}
+
+Surface::~Surface() {
+  attachment.reset();
+  vaDestroySurfaces(display_->get(), &id_, 1);
+}
+
+Result<accel::Severity> Surface::sync() {
+  auto rendered = wait_until_decoded(*display_, id_, [this] { return pool_.is_interrupted(); });
+  if (rendered)
+    pool_.completed(*this, *rendered);
+  else if (rendered.error().code != ErrorCode::Busy)
+    pool_.completed(*this, accel::Severity::Severe);
+  return rendered;
+}
+
+Result<Surface::Export> Surface::exported() {
+  const bool known = exported_.object_count > 0 && failures_ == 0;
+  // The second: one picture may be asked about twice, and that proves nothing about the next.
+  if (known && (agreeing_looks_ >= kLooksToTrust || looked_at_ == lends_))
+    return Export{.frame = &exported_, .generation = generation_};
+  if (calls_to_skip_ > 0) {
+    --calls_to_skip_;
+    return refused_;
+  }
+  auto now = export_surface(*display_, id_);
+  if (!now) {
+    refused_ = now.error();
+    calls_to_skip_ = std::min(kFirstBackOff << std::min(failures_, 16u), kMaxBackOff);
+    ++failures_;
+    agreeing_looks_ = 0;
+    DXVA_DEBUG(Va, "surface %u is not exported (next try after %u pictures): %s", id_,
+               calls_to_skip_, refused_.describe().c_str());
+    return refused_;
+  }
+  failures_ = 0;
+  looked_at_ = lends_;
+  if (exported_.object_count > 0 && same_buffers(exported_, *now)) {
+    ++agreeing_looks_;
+  } else {
+    exported_ = std::move(*now);
+    ++generation_;
+    agreeing_looks_ = 1;
+  }
+  return Export{.frame = &exported_, .generation = generation_};
+}
+
+}  // namespace dxva::va
