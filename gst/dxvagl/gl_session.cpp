@@ -98,4 +98,13 @@ Result<const gl::Nv12Pass*> GlSession::pass() {
   return static_cast<const gl::Nv12Pass*>(pass_.get());
 }
 
+Result<const gl::PlaneComparison*> GlSession::comparison() {
+  if (!comparison_) {
+    auto built = gl::PlaneComparison::create(thread_, api_);
+    if (!built) return built.error();
+    comparison_ = std::move(*built);
+  }
+  return static_cast<const gl::PlaneComparison*>(comparison_.get());
+}
+
 }  // namespace dxva::gst

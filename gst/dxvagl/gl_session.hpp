@@ -11,7 +11,9 @@
 #include "lib/gl/egl_importer.hpp"
 #include "lib/gl/import_cache.hpp"
 #include "lib/gl/nv12_pass.hpp"
+#include "lib/gl/plane_comparison.hpp"
 #include "lib/gl/release_queue.hpp"
+#include "lib/gl/self_tests.hpp"
 #include "lib/gl/texture_pool.hpp"
 
 namespace dxva::gst {
@@ -47,8 +49,11 @@ class GlSession {
 
   // Compiled at first use; GL-thread only.
   [[nodiscard]] Result<const gl::Nv12Pass*> pass();
+  [[nodiscard]] Result<const gl::PlaneComparison*> comparison();
 
   [[nodiscard]] const std::shared_ptr<gl::ImportCache>& cache() { return cache_; }
+  // Of imports; streaming thread only.
+  [[nodiscard]] gl::SelfTests& self_tests() { return self_tests_; }
   [[nodiscard]] gl::TexturePool& pool() { return pool_; }
   [[nodiscard]] gl::ReleaseQueue& releases() { return releases_; }
   [[nodiscard]] MemoryWatch& watch() { return watch_; }
@@ -69,6 +74,8 @@ class GlSession {
   std::shared_ptr<gl::ImportCache> cache_ = std::make_shared<gl::ImportCache>();
   gl::TexturePool pool_;
   std::unique_ptr<gl::Nv12Pass> pass_;
+  std::unique_ptr<gl::PlaneComparison> comparison_;
+  gl::SelfTests self_tests_;
   MemoryWatch watch_;
 };
 

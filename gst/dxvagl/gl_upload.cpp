@@ -18,12 +18,22 @@ constexpr std::array kSteps = {Step::Egl, Step::MemoryObject, Step::GpuCopy, Ste
 
 void GlUpload::set_import(ImportMode mode) {
   const std::lock_guard guard(lock_);
-  import_ = mode;
+  wish_.mode = mode;
 }
 
 ImportMode GlUpload::import() const {
   const std::lock_guard guard(lock_);
-  return import_;
+  return wish_.mode;
+}
+
+void GlUpload::set_verify(bool verify) {
+  const std::lock_guard guard(lock_);
+  wish_.verify = verify;
+}
+
+bool GlUpload::verify() const {
+  const std::lock_guard guard(lock_);
+  return wish_.verify;
 }
 
 StructurePtr GlUpload::stats() const {
@@ -37,7 +47,8 @@ StructurePtr GlUpload::stats() const {
   gst_structure_set(out.get(), "frames", G_TYPE_UINT64, frames, "renderer", G_TYPE_STRING,
                     session ? session->api().facts.renderer.c_str() : "", "cache-hits",
                     G_TYPE_UINT64, cache.hits, "cache-misses", G_TYPE_UINT64, cache.misses,
-                    "dropped", G_TYPE_UINT64, dropped_, nullptr);
+                    "verified", G_TYPE_UINT64, verified_, "dropped", G_TYPE_UINT64, dropped_,
+                    nullptr);
   add_path_counts(out.get(), counts_, kSteps);
   if (test_switch().memfd)
     gst_structure_set(out.get(), "test-memfd", G_TYPE_BOOLEAN, TRUE, nullptr);
@@ -48,6 +59,7 @@ void GlUpload::reset() {
   const std::lock_guard guard(lock_);
   counts_ = {};
   dropped_ = 0;
+  verified_ = 0;
   watch_ = {};
   dropped_for_.clear();
 }
@@ -108,6 +120,7 @@ void GlUpload::count(const Uploader::Picture& picture) {
   {
     const std::lock_guard guard(lock_);
     counts_.add(picture.step, picture.reason);
+    if (picture.verified) ++verified_;
     change = watch_.next(picture.step);
   }
   if (!change) return;
@@ -143,7 +156,8 @@ GstFlowReturn GlUpload::prepare_output(GstBuffer* input, GstBuffer** output) {
     return GST_FLOW_OK;
   }
   if (!uploader_.session()) return GST_FLOW_NOT_NEGOTIATED;
-  Result<Uploader::Picture> picture = uploader_.process(input, import());
+  Result<Uploader::Picture> picture =
+      uploader_.process(input, {.mode = import(), .verify = verify() || test_switch().verify});
   if (!picture) return drop(picture.error());
   crop_applied_ = picture->crop_applied;
   count(*picture);

@@ -21,6 +21,8 @@ class GlUpload {
 
   void set_import(ImportMode mode);
   [[nodiscard]] ImportMode import() const;
+  void set_verify(bool verify);
+  [[nodiscard]] bool verify() const;
   [[nodiscard]] StructurePtr stats() const;
 
   [[nodiscard]] GstPtr<GstCaps> transform_caps(GstPadDirection direction, GstCaps* caps);
@@ -45,9 +47,10 @@ class GlUpload {
   bool crop_applied_ = false;  // of the running frame
 
   mutable std::mutex lock_;
-  ImportMode import_ = ImportMode::Auto;
+  ImportWish wish_;
   PathCounts counts_;
   uint64_t dropped_ = 0;
+  uint64_t verified_ = 0;
   StepWatch<Step> watch_;
   std::set<Reason> dropped_for_;  // said since the last caps
 };

@@ -27,7 +27,7 @@ G_DEFINE_FINAL_TYPE(GstDxvaGlUpload, gst_dxva_gl_upload, GST_TYPE_GL_BASE_FILTER
 
 namespace {
 
-enum Property : guint { kImport = 1, kStats };
+enum Property : guint { kImport = 1, kStats, kVerify };
 
 GlUpload& impl(gpointer element) {
   return *GST_DXVA_GL_UPLOAD(element)->impl;
@@ -53,6 +53,8 @@ GType import_mode_type() {
 void set_property(GObject* object, guint id, const GValue* value, GParamSpec* spec) {
   if (id == kImport)
     impl(object).set_import(static_cast<ImportMode>(g_value_get_enum(value)));
+  else if (id == kVerify)
+    impl(object).set_verify(g_value_get_boolean(value));
   else
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
 }
@@ -60,6 +62,8 @@ void set_property(GObject* object, guint id, const GValue* value, GParamSpec* sp
 void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) {
   if (id == kImport)
     g_value_set_enum(value, static_cast<gint>(impl(object).import()));
+  else if (id == kVerify)
+    g_value_set_boolean(value, impl(object).verify());
   else if (id == kStats)
     g_value_take_boxed(value, impl(object).stats().release());
   else
@@ -81,9 +85,9 @@ GstCaps* on_fixate_caps(GstBaseTransform*, GstPadDirection direction, GstCaps* c
   return dxva::gst::fixate_output(caps, std::move(other)).release();
 }
 
-// What this element takes does not depend on the caps that it has: a decoder asks before it chooses
-// them. GstBaseTransform leaves such an early query as it is and says TRUE (1.22 to 1.26), which
-// reads as "no GstVideoMeta", and every padded surface would be copied.
+// What this element takes does not depend on the caps that it has: a decoder asks before it
+// chooses them. GstBaseTransform leaves such an early query as it is and says TRUE (1.22
+// to 1.26), which reads as "no GstVideoMeta", and every padded surface would be copied.
 gboolean on_query(GstBaseTransform* element, GstPadDirection direction, GstQuery* query) {
   if (direction == GST_PAD_SINK && GST_QUERY_TYPE(query) == GST_QUERY_ALLOCATION &&
       impl(element).propose_allocation(query))
@@ -144,6 +148,14 @@ static void gst_dxva_gl_upload_class_init(GstDxvaGlUploadClass* klass) {
                          "Frames, how many took each way, and why not a better one",
                          GST_TYPE_STRUCTURE,
                          static_cast<GParamFlags>(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS)));
+  g_object_class_install_property(
+      object, kVerify,
+      g_param_spec_boolean("verify", "Verify",
+                           "Compare the first frame of each imported layout with what the CPU "
+                           "reads, and copy where they differ",
+                           FALSE,
+                           static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS |
+                                                    GST_PARAM_MUTABLE_PLAYING)));
   gst_type_mark_as_plugin_api(import_mode_type(), static_cast<GstPluginAPIFlags>(0));
 
   auto* element = GST_ELEMENT_CLASS(klass);

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "gst/dxvagl/import_check.hpp"
 #include "lib/base/log.hpp"
 
 namespace dxva::gst {
@@ -49,6 +50,7 @@ Reason general_refusal(const GlSession& session, ImportMode mode) {
   return first;
 }
 
+// GL-thread only.
 Result<gl::Source> import_by(const GlSession& session, Step step,
                              const gl::ImportRequest& request) {
   if (step != Step::Egl) return refusal(Reason::MemoryObjectUnsupported, "");
@@ -57,19 +59,58 @@ Result<gl::Source> import_by(const GlSession& session, Step step,
   return gl::Source(gl::PlaneTextures{.textures = std::move(*textures)});
 }
 
-// GL-thread only.
-Result<std::shared_ptr<const gl::Imported>> ask_drivers(const GlSession& session,
-                                                        const gl::ImportRequest& request,
-                                                        ImportMode mode) {
+// One frame on its way down the steps.
+struct Attempt {
+  GlSession& session;
+  GstBuffer* input;
+  const InputPicture& picture;
+  const gl::ImportRequest& request;
+  gl::ImportKey key;
+  const ImportWish& wish;
+  bool verified = false;
+
+  [[nodiscard]] Result<std::shared_ptr<const gl::Imported>> by(Step step);
+  [[nodiscard]] Result<std::shared_ptr<const gl::Imported>> by_any();
+};
+
+Result<std::shared_ptr<const gl::Imported>> Attempt::by(Step step) {
+  using enum gl::SelfTests::Verdict;
+  const uint64_t now = session.cache()->frame();
+  const auto layout = gl::LayoutKey::of(step, key);
+  const auto verdict = wish.verify ? session.self_tests().verdict(layout, now) : Right;
+  if (verdict == Wrong)
+    return refusal(Reason::SelfTestMismatch, "another buffer of this layout was wrong");
+
+  std::optional<Result<gl::Source>> source;
+  session.thread().run([&] { source.emplace(import_by(session, step, request)); });
+  if (!*source) return source->error();
+  auto imported = std::make_shared<const gl::Imported>(
+      gl::Imported{.step = step, .source = std::move(**source)});
+  if (verdict == Right) return std::shared_ptr<const gl::Imported>(std::move(imported));
+
+  switch (check_import(session, input, picture, *imported)) {
+    case ImportCheck::Same:
+      session.self_tests().passed(layout);
+      verified = true;
+      break;
+    case ImportCheck::Differs:
+      session.self_tests().failed(layout, now);
+      return refusal(Reason::SelfTestMismatch, "not the pixels that the CPU reads");
+    case ImportCheck::Impossible:
+      break;
+  }
+  return std::shared_ptr<const gl::Imported>(std::move(imported));
+}
+
+Result<std::shared_ptr<const gl::Imported>> Attempt::by_any() {
   std::optional<Error> first;
   for (const Step step : kSteps) {
-    if (!allows(mode, step) || missing(session, step) != Reason::None) continue;
-    Result<gl::Source> source = import_by(session, step, request);
-    if (source)
-      return std::make_shared<const gl::Imported>(
-          gl::Imported{.step = step, .source = std::move(*source)});
-    DXVA_INFO(Gl, "not imported as %s: %s", step_name(step), source.error().describe().c_str());
-    if (!first) first = source.error();
+    if (!allows(wish.mode, step) || missing(session, step) != Reason::None) continue;
+    auto imported = by(step);
+    if (imported) return imported;
+    DXVA_INFO(Gl, "not imported as %s: %s", step_name(step),
+              imported.error().describe().c_str());
+    if (!first) first = imported.error();
   }
   return std::move(*first);  // general_refusal() said that there is a step
 }
@@ -102,11 +143,11 @@ bool is_general(Reason reason) {
 }
 
 ImportAnswer import_frame(GlSession& session, GstBuffer* input, const InputPicture& picture,
-                          ImportMode mode) {
-  if (mode == ImportMode::Copy) return {.reason = Reason::ImportCopyForced};
+                          const ImportWish& wish) {
+  if (wish.mode == ImportMode::Copy) return {.reason = Reason::ImportCopyForced};
   Result<gl::ImportRequest> request = as_descriptors(input, picture);
   if (!request) return {.reason = request.error().reason};
-  if (const Reason reason = general_refusal(session, mode); reason != Reason::None)
+  if (const Reason reason = general_refusal(session, wish.mode); reason != Reason::None)
     return {.reason = reason};
 
   ImportAnswer out{.identity = identity_of(request->fds[0])};
@@ -130,14 +171,20 @@ ImportAnswer import_frame(GlSession& session, GstBuffer* input, const InputPictu
     case Miss:
       break;
   }
-  std::optional<Result<std::shared_ptr<const gl::Imported>>> asked;
-  session.thread().run([&] { asked.emplace(ask_drivers(session, *request, mode)); });
-  if (!*asked) {
-    out.reason = asked->error().reason;
+  Attempt attempt{.session = session,
+                  .input = input,
+                  .picture = picture,
+                  .request = *request,
+                  .key = key,
+                  .wish = wish};
+  auto asked = attempt.by_any();
+  if (!asked) {
+    out.reason = asked.error().reason;
     session.cache()->store_refusal(key, out.reason);
     return out;
   }
-  out.imported = std::move(**asked);
+  out.imported = std::move(*asked);
+  out.verified = attempt.verified;
   session.cache()->store(key, out.imported);
   forget_with(session, input);
   return out;

@@ -106,6 +106,7 @@ bool Uploader::set_formats(GstCaps* in, GstCaps* out) {
   told_.clear();
   if (const auto session = this->session()) {
     session->cache()->clear();
+    session->self_tests().forgive();
     session->pool().clear();
   }
   return true;
@@ -209,7 +210,7 @@ Result<GstPtr<GstBuffer>> Uploader::send_copied(GstBuffer* input, const InputPic
   return std::move(*out);
 }
 
-Result<Uploader::Picture> Uploader::process(GstBuffer* input, ImportMode mode) {
+Result<Uploader::Picture> Uploader::process(GstBuffer* input, const ImportWish& wish) {
   if (const auto current = session(); current != active_) {
     // Another context may hold other formats.
     active_ = current;
@@ -225,18 +226,19 @@ Result<Uploader::Picture> Uploader::process(GstBuffer* input, ImportMode mode) {
   const Result<InputPicture> picture = look_at(input, in_.info, in_.modifier);
   if (!picture) return picture.error();
 
-  if (mode != mode_) {
+  if (wish != wish_) {
     // What one way gave or refused says nothing about another.
     active_->cache()->clear();
-    mode_ = mode;
+    wish_ = wish;
   }
   Picture out{.crop_applied = picture->crop_applied};
-  ImportAnswer answer = import_frame(*active_, input, *picture, mode);
+  ImportAnswer answer = import_frame(*active_, input, *picture, wish);
   if (answer.imported) {
     auto sent = send_imported(input, answer.imported);
     if (sent && *sent) {
       out.buffer = std::move(*sent);
       out.step = answer.imported->step;
+      out.verified = answer.verified;
       return out;
     }
     answer.reason = Reason::GlError;

@@ -36,6 +36,7 @@ class Uploader {
     Step step = Step::CpuCopy;
     Reason reason = Reason::None;  // why not a higher step
     bool crop_applied = false;
+    bool verified = false;  // its import was compared with what the CPU reads
     // A refusal that the producer has not been told yet.
     struct Refusal {
       BufferIdentity identity;
@@ -44,7 +45,7 @@ class Uploader {
     std::optional<Refusal> news;
   };
   // An error means that not even a copy is possible.
-  [[nodiscard]] Result<Picture> process(GstBuffer* input, ImportMode mode);
+  [[nodiscard]] Result<Picture> process(GstBuffer* input, const ImportWish& wish);
 
  private:
   [[nodiscard]] bool is_news(const ImportAnswer& refused);
@@ -71,7 +72,7 @@ class Uploader {
   std::optional<gl::TextureSpecs> in_specs_;
   std::optional<gl::TextureSpecs> out_specs_;
   video::YuvToRgb matrix_{};
-  ImportMode mode_ = ImportMode::Auto;  // of the last frame
+  ImportWish wish_;  // of the last frame
   // Refusals that the producer knows of; those of all frames without a buffer's name.
   std::set<std::pair<BufferIdentity, Reason>> told_;
 };

@@ -49,8 +49,8 @@ std::optional<ShaderFunctions> load_shaders(const ProcAddress& proc,
   ShaderFunctions out;
   const bool all =
       proc.load(out.DrawArrays, "glDrawArrays") && proc.load(out.Viewport, "glViewport") &&
-      proc.load(out.Enable, "glEnable") && proc.load(out.Disable, "glDisable") &&
-      proc.load(out.IsEnabled, "glIsEnabled") &&
+      proc.load(out.ReadPixels, "glReadPixels") && proc.load(out.Enable, "glEnable") &&
+      proc.load(out.Disable, "glDisable") && proc.load(out.IsEnabled, "glIsEnabled") &&
       proc.load(out.ActiveTexture, "glActiveTexture") &&
       proc.load(out.CreateShader, "glCreateShader") &&
       proc.load(out.ShaderSource, "glShaderSource") &&

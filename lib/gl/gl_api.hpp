@@ -52,6 +52,7 @@ struct ContextFacts {
 struct ShaderFunctions {
   decltype(&::glDrawArrays) DrawArrays = nullptr;
   decltype(&::glViewport) Viewport = nullptr;
+  decltype(&::glReadPixels) ReadPixels = nullptr;
   decltype(&::glEnable) Enable = nullptr;
   decltype(&::glDisable) Disable = nullptr;
   decltype(&::glIsEnabled) IsEnabled = nullptr;

@@ -96,6 +96,11 @@ ImportCache::Counts ImportCache::counts() const {
   return counts_;
 }
 
+uint64_t ImportCache::frame() const {
+  const std::lock_guard guard(lock_);
+  return frame_;
+}
+
 size_t ImportCache::size() const {
   const std::lock_guard guard(lock_);
   return entries_.size();

@@ -72,6 +72,8 @@ class ImportCache {
     uint64_t misses = 0;
   };
   [[nodiscard]] Counts counts() const;
+  // The clock: calls of find().
+  [[nodiscard]] uint64_t frame() const;
   [[nodiscard]] size_t size() const;
 
  private:

@@ -94,7 +94,7 @@ class Clip:
     def play(self, *options: str, environment: dict[str, str] | None = None, descriptors: int = 0) -> Run:
         """`descriptors` limits how many the process may have open."""
         folder = Path(tempfile.mkdtemp(dir=self.folder))
-        variables = dict(os.environ, GST_DXVA_DEVICE="software", GST_DXVA_TEST="memfd,software-import",
+        variables = dict(os.environ, GST_DXVA_DEVICE="software", GST_DXVA_TEST="memfd,software-import,verify",
                          GST_DEBUG="dxvadec:6", GST_DEBUG_FILE=str(folder / "dxvadec.log"),
                          GST_DEBUG_NO_COLOR="1", DXVASOFT_LOG=str(folder / "driver.log"))
         variables.update(environment or {})

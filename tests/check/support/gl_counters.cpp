@@ -11,11 +11,14 @@
 #include <atomic>
 #include <cstring>
 #include <string_view>
+#include <vector>
 
 namespace {
 
 std::atomic<uint64_t> images, textures, storages, framebuffers, programs;
 std::atomic<EGLint> image_error{0};
+std::atomic<uint32_t> shifted_fourcc{0};
+std::atomic<EGLint> shift{0};
 
 PFNEGLCREATEIMAGEKHRPROC real_create_image;
 decltype(&::eglGetError) real_get_error;
@@ -28,7 +31,17 @@ EGLImageKHR create_image(EGLDisplay display, EGLContext context, EGLenum target,
                          EGLClientBuffer buffer, const EGLint* attributes) {
   if (image_error != 0) return EGL_NO_IMAGE_KHR;
   ++images;
-  return real_create_image(display, context, target, buffer, attributes);
+  std::vector<EGLint> list;
+  EGLint fourcc = 0;
+  for (const EGLint* a = attributes; *a != EGL_NONE; a += 2) {
+    if (a[0] == EGL_LINUX_DRM_FOURCC_EXT) fourcc = a[1];
+    list.insert(list.end(), {a[0], a[1]});
+  }
+  list.push_back(EGL_NONE);
+  for (size_t i = 0; static_cast<uint32_t>(fourcc) == shifted_fourcc && i + 1 < list.size();
+       i += 2)
+    if (list[i] == EGL_DMA_BUF_PLANE0_OFFSET_EXT) list[i + 1] += shift;
+  return real_create_image(display, context, target, buffer, list.data());
 }
 EGLint get_error() {
   const EGLint real = real_get_error();
@@ -99,6 +112,11 @@ GlCounters gl_counters() {
 
 void fail_image_creation(int egl_error) {
   image_error = egl_error;
+}
+
+void shift_images(uint32_t fourcc, int bytes) {
+  shifted_fourcc = fourcc;
+  shift = bytes;
 }
 
 }  // namespace dxva::test

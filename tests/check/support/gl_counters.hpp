@@ -19,5 +19,7 @@ struct GlCounters {
 [[nodiscard]] GlCounters gl_counters();
 // The next calls of eglCreateImageKHR fail with this EGL error; 0: they do not.
 void fail_image_creation(int egl_error);
+// The driver takes images of this DRM format to begin so many bytes further; 0: where they do.
+void shift_images(uint32_t fourcc, int bytes);
 
 }  // namespace dxva::test

@@ -48,7 +48,10 @@ bool set_up_gl_rig(int* argc, char*** argv) {
   }
   // GLES cannot read 16-bit textures back, and GStreamer 1.26 would choose it.
   setenv("GST_GL_API", "opengl3", 0);
-  setenv("GST_DXVA_TEST", "memfd,software-import", 0);
+  const char* switches = getenv("GST_DXVA_TEST");
+  const std::string with_verify =
+      std::string(switches ? switches : "memfd,software-import") + ",verify";
+  setenv("GST_DXVA_TEST", with_verify.c_str(), 1);
   setenv("GST_REGISTRY_UPDATE", "no", 0);
   if (!gl_works()) {
     std::printf("# SKIP no OpenGL context can be made here\n");
