@@ -119,17 +119,25 @@ std::vector<uint8_t> unescape(std::span<const uint8_t> payload, size_t limit) {
   return out;
 }
 
-void append_escaped_nal(std::vector<uint8_t>& stream, std::span<const uint8_t> payload) {
-  stream.insert(stream.end(), std::begin(kStartCode), std::end(kStartCode));
+std::vector<uint8_t> escape(std::span<const uint8_t> payload) {
+  std::vector<uint8_t> out;
+  out.reserve(payload.size());
   unsigned zeros = 0;
   for (const uint8_t byte : payload) {
     if (zeros >= 2 && byte <= 3) {
-      stream.push_back(3);
+      out.push_back(3);
       zeros = 0;
     }
     zeros = byte == 0 ? zeros + 1 : 0;
-    stream.push_back(byte);
+    out.push_back(byte);
   }
+  return out;
+}
+
+void append_escaped_nal(std::vector<uint8_t>& stream, std::span<const uint8_t> payload) {
+  const std::vector<uint8_t> escaped = escape(payload);
+  stream.insert(stream.end(), std::begin(kStartCode), std::end(kStartCode));
+  stream.insert(stream.end(), escaped.begin(), escaped.end());
 }
 
 void append_raw_nal(std::vector<uint8_t>& stream, std::span<const uint8_t> nal) {

@@ -64,6 +64,8 @@ class BitWriter {
 // of payload are there, for a header at the start of a long slice.
 [[nodiscard]] std::vector<uint8_t> unescape(std::span<const uint8_t> payload,
                                             size_t limit = SIZE_MAX);
+// `payload` with the emulation prevention it needs.
+[[nodiscard]] std::vector<uint8_t> escape(std::span<const uint8_t> payload);
 // Appends a start code and `payload` with the emulation prevention it needs. `payload` begins
 // with the NAL header.
 void append_escaped_nal(std::vector<uint8_t>& stream, std::span<const uint8_t> payload);

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "lib/softva/h264_decoder.hpp"
+#include "lib/softva/hevc_decoder.hpp"
 
 namespace dxva::softva {
 
@@ -28,6 +29,8 @@ constexpr Entry kDecoders[] = {
 #if VA_CHECK_VERSION(1, 18, 0)
     {VAProfileH264High10, [] { return H264Decoder::create(10); }},
 #endif
+    {VAProfileHEVCMain, [] { return HevcDecoder::create(8); }},
+    {VAProfileHEVCMain10, [] { return HevcDecoder::create(10); }},
 };
 
 constexpr auto kProfiles = [] {

@@ -42,11 +42,21 @@ CLIPS = {
     "full range": ("--range pc --bframes 2", "352x288"),
 }
 
+PROFILES = ("VAProfileH264ConstrainedBaseline", "VAProfileH264Main", "VAProfileH264High", "VAProfileHEVCMain",
+            "VAProfileHEVCMain10")
+
+# The codecs of the media folder that the driver decodes, and what their surfaces hold.
+CODECS = {"h264": ("nv12",), "hevc": ("nv12", "p010le")}
+
 # Files that this client cannot get through any VA driver, or shows otherwise than the list by its
 # own doing.
 EXCEPTIONS = {
     "h264/openh264-CVFC1_Sony_C.jsv": "ffmpeg does not crop the left and top of a VA surface",
 }
+
+# Files that end within their last picture. What is shown in place of the rest is whatever its memory
+# held: libavcodec itself differs with its number of threads.
+CUT_OFF = {"hevc/gpac-counter.hvc"}
 
 
 class Tap:
@@ -111,13 +121,14 @@ class Clients:
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               timeout=HANG_SECONDS)
 
-    def decode(self, media: Path, knobs: dict[str, str] | None = None) -> subprocess.CompletedProcess:
+    def decode(self, media: Path, knobs: dict[str, str] | None = None,
+               pixel_format: str = "nv12") -> subprocess.CompletedProcess:
         """Through the driver. Frames stay in surfaces until hwdownload takes them, which fails on
         frames decoded in software: nothing passes here unless the driver made it."""
         return self.run(["ffmpeg", "-nostdin", "-v", "warning", "-init_hw_device", f"vaapi=va:{self.display}",
                          "-hwaccel", "vaapi", "-hwaccel_device", "va", "-hwaccel_output_format", "vaapi",
                          "-hwaccel_flags", "allow_profile_mismatch", "-i", str(media), "-map", "0:v:0",
-                         "-vf", "hwdownload,format=nv12", "-fps_mode", "passthrough", "-noautoscale",
+                         "-vf", f"hwdownload,format={pixel_format}", "-fps_mode", "passthrough", "-noautoscale",
                          "-c:v", "rawvideo", "-bitexact", "-f", "framemd5", "-"], knobs)
 
     def reference(self, media: Path) -> subprocess.CompletedProcess:
@@ -131,10 +142,10 @@ def md5s(output: str) -> list[str]:
             if line and not line.startswith("#")]
 
 
-def compare(got: subprocess.CompletedProcess, expected: list[str]) -> str | None:
-    """Why the frames are not the expected ones, or None."""
+def compare(got: subprocess.CompletedProcess, expected: list[str], last: int | None = None) -> str | None:
+    """Why the frames are not the expected ones, or None. Of those from `last` on only the number counts."""
     frames = md5s(got.stdout)
-    if frames == expected and expected:
+    if frames[:last] == expected[:last] and len(frames) == len(expected) > 0:
         return None
     if got.returncode < 0:
         return f"{got.stderr}\nffmpeg died of signal {-got.returncode}"
@@ -153,7 +164,7 @@ def guarded(work, *arguments) -> str | None:
 
 def vainfo_problem(clients: Clients) -> str | None:
     answer = clients.run(["vainfo", "--display", "x11"])
-    missing = [profile for profile in ("VAProfileH264ConstrainedBaseline", "VAProfileH264Main", "VAProfileH264High")
+    missing = [profile for profile in PROFILES
                if not any(profile in line and "VAEntrypointVLD" in line for line in answer.stdout.splitlines())]
     if answer.returncode or missing:
         return f"{answer.stdout}{answer.stderr}\nexit status {answer.returncode}, missing {missing}"
@@ -209,7 +220,10 @@ def survival_problem(clients: Clients, media: Path, knobs: dict[str, str] | None
 def media_problem(clients: Clients, media: Path, row: dict[str, str]) -> str | None:
     file = row["file"]
     expected = (media / "frames" / f"{file}.md5").read_text(encoding="ascii").split()
-    return compare(clients.decode(media / file), expected)
+    got = clients.decode(media / file, pixel_format=row["hash_pix_fmt"])
+    if file in CUT_OFF:
+        return compare(got, expected, last=len(expected) - 1)
+    return compare(got, expected)
 
 
 def test_media(tap: Tap, clients: Clients, pool: ThreadPoolExecutor, media: Path) -> None:
@@ -219,10 +233,10 @@ def test_media(tap: Tap, clients: Clients, pool: ThreadPoolExecutor, media: Path
         return
     with open(manifest, encoding="utf-8", newline="") as table:
         rows = [row for row in csv.DictReader(table, delimiter="\t", quoting=csv.QUOTE_NONE)
-                if row["codec"] == "h264"]
+                if row["codec"] in CODECS]
     waiting = []
     for row in rows:
-        if row["expect"] == "decode" and row["trust"] != "disputed" and row["hash_pix_fmt"] == "nv12":
+        if row["expect"] == "decode" and row["trust"] != "disputed" and row["hash_pix_fmt"] in CODECS[row["codec"]]:
             if row["file"] in EXCEPTIONS:
                 waiting.append((row["file"], None, EXCEPTIONS[row["file"]]))
             else:
@@ -248,7 +262,7 @@ def main() -> int:
     with Xvfb() as display, tempfile.TemporaryDirectory() as folder, \
             ThreadPoolExecutor(os.cpu_count()) as pool:
         clients = Clients(display, arguments.drivers.resolve())
-        tap.result("vainfo lists the H.264 profiles", guarded(vainfo_problem, clients))
+        tap.result("vainfo lists the profiles", guarded(vainfo_problem, clients))
         test_clips(tap, clients, pool, Path(folder))
         test_media(tap, clients, pool, media)
     return tap.finish()
