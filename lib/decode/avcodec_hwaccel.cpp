@@ -44,6 +44,14 @@ bool has_field_pairs(AVCodecID codec) {
   return codec == AV_CODEC_ID_H264 || codec == AV_CODEC_ID_MPEG2VIDEO;
 }
 
+// AV_HWACCEL_FLAG_ALLOW_PROFILE_MISMATCH lets libavcodec give H.265's later profiles (range
+// extensions, screen content) to a Main device even where the picture's format is Main's. Their
+// tools have no place in its parameters: it would decode something else and not complain.
+bool needs_more_than_main(const AVCodecContext& context) {
+  constexpr int kMainStillPicture = 3;  // H.265 A.3: general_profile_idc
+  return context.codec_id == AV_CODEC_ID_HEVC && context.profile > kMainStillPicture;
+}
+
 // The pool behind a hw_frames_ctx, which outlives the decoder as long as pictures of it do.
 struct FramesOwner {
   std::shared_ptr<va::SurfacePool> pool;
@@ -122,6 +130,7 @@ Reason Hwaccel::prepare_surfaces(AVCodecContext& context, AVPixelFormat software
   // Gray and RGB streams: drivers take their parameters and decode something else.
   if (!stream || (stream->flags & AV_PIX_FMT_FLAG_RGB) || stream->nb_components < 3)
     return Reason::ProfileUnsupported;
+  if (needs_more_than_main(context)) return Reason::ProfileUnsupported;
 
   AVBufferRef* raw = nullptr;
   if (avcodec_get_hw_frames_parameters(&context, device_.get(), AV_PIX_FMT_VAAPI, &raw) < 0)
