@@ -61,8 +61,9 @@ def play(player: str, stream: manifest.Stream, *options: str) -> Run:
 
 def avdec_frames(stream: manifest.Stream) -> int:
     """How many frames GStreamer's own parser and libavcodec's decoder make of it."""
-    command = ["gst-launch-1.0", "-v", "filesrc", f"location={stream.path}", "!", "h264parse", "!",
-               "avdec_h264", "!", "fakesink", "silent=false", "sync=false"]
+    parser, decoder = manifest.REFERENCE[stream.codec]
+    command = ["gst-launch-1.0", "-v", "filesrc", f"location={stream.path}", "!", parser, "!",
+               decoder, "!", "fakesink", "silent=false", "sync=false"]
     try:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, timeout=SECONDS)
@@ -75,7 +76,7 @@ def difference(run: Run, stream: manifest.Stream) -> str:
     """Empty when the run's frames are the known ones."""
     if run.status != 0 or len(run.hashes) != len(stream.hashes):
         return f"{run.verdict()} (known: {len(stream.hashes)} frames)"
-    wrong = [i for i, (ours, known) in enumerate(zip(run.hashes, stream.hashes)) if ours != known]
+    wrong = [i for i, (ours, known) in enumerate(zip(run.hashes, stream.known)) if ours != known]
     return f"{len(wrong)} of {len(stream.hashes)} frames differ, first {wrong[0]}" if wrong else ""
 
 
@@ -83,7 +84,7 @@ def detour(run: Run, stream: manifest.Stream) -> str:
     """Empty when every frame came on the best step that this rig has for the stream."""
     if run.status != 0 or os.environ.get("DXVA_RIG") != "memfd":
         return ""
-    step = "egl" if stream.eight_bit_420 else "software"
+    step = "egl" if stream.on_device else "software"
     if run.summary["steps"][step] == run.summary["frames"]:
         return ""
     return f"not every frame on {step}: {run.summary['steps']}, {run.summary['reasons']}"
@@ -98,8 +99,8 @@ def judge_decode(player: str, stream: manifest.Stream) -> list[tuple[str, str]]:
         if run.status is None or run.crashed:
             why = run.verdict()
         elif avdec_frames(stream) == len(stream.hashes):
-            why = "avdec_h264 gets all of its frames through the same parser: " + run.verdict()
-        return [(why, f"refused for avdec_h264 as well ({manifest.REFUSED_BY_PARSER[stream.file]})")]
+            why = "libavcodec's element gets all of its frames through the same parser: " + run.verdict()
+        return [(why, f"refused for libavcodec's element as well ({manifest.REFUSED_BY_PARSER[stream.file]})")]
     run = play(player, stream)
     return [
         (difference(run, stream) or detour(run, stream), "right"),
