@@ -11,6 +11,7 @@
 #include "lib/softva/buffer.hpp"
 #include "lib/softva/config.hpp"
 #include "lib/softva/context.hpp"
+#include "lib/softva/hang.hpp"
 #include "lib/softva/image.hpp"
 #include "lib/softva/knobs.hpp"
 #include "lib/softva/late_queue.hpp"
@@ -52,6 +53,11 @@ struct Driver {
   ObjectTable<Image> images{ids};
   std::atomic<uint64_t> surface_count{0};
   std::atomic<uint64_t> export_count{0};
+
+  // The GPU is gone: what needs it fails.
+  [[nodiscard]] bool lost() const { return knobs.faults.lost(); }
+
+  Hang hang;
 
   // First to go, with all that waits in it. Null: pictures are there when vaEndPicture returns.
   std::unique_ptr<LateQueue> late;

@@ -16,6 +16,35 @@
 namespace dxva::softva {
 namespace {
 
+// What a driver answers from its tables, or only frees; a GPU that is gone does not matter to
+// it.
+template <auto Function>
+constexpr bool kNeedsDevice = true;
+template <>
+constexpr bool kNeedsDevice<query_config_profiles> = false;
+template <>
+constexpr bool kNeedsDevice<query_config_entrypoints> = false;
+template <>
+constexpr bool kNeedsDevice<get_config_attributes> = false;
+template <>
+constexpr bool kNeedsDevice<query_config_attributes> = false;
+template <>
+constexpr bool kNeedsDevice<query_image_formats> = false;
+template <>
+constexpr bool kNeedsDevice<query_surface_attributes> = false;
+template <>
+constexpr bool kNeedsDevice<destroy_config> = false;
+template <>
+constexpr bool kNeedsDevice<destroy_surfaces> = false;
+template <>
+constexpr bool kNeedsDevice<destroy_context> = false;
+template <>
+constexpr bool kNeedsDevice<destroy_buffer> = false;
+template <>
+constexpr bool kNeedsDevice<destroy_image> = false;
+template <>
+constexpr bool kNeedsDevice<unmap_buffer> = false;
+
 // Turns `VAStatus f(Driver&, Args...)` into the C function that libva's table wants. A
 // signature that differs from the table's does not compile.
 template <auto Function>
@@ -23,11 +52,18 @@ struct Entry;
 template <typename... Args, VAStatus (*Function)(Driver&, Args...)>
 struct Entry<Function> {
   static VAStatus call(VADriverContextP context, Args... args) noexcept {
-    return Function(*static_cast<Driver*>(context->pDriverData), args...);
+    Driver& driver = *static_cast<Driver*>(context->pDriverData);
+    if (kNeedsDevice<Function> && driver.lost()) return VA_STATUS_ERROR_HW_BUSY;
+    const VAStatus status = Function(driver, args...);
+    // The call that lost it.
+    return status != VA_STATUS_SUCCESS && kNeedsDevice<Function> && driver.lost()
+               ? VA_STATUS_ERROR_HW_BUSY
+               : status;
   }
 };
 
 VAStatus terminate(VADriverContextP context) noexcept {
+  static_cast<Driver*>(context->pDriverData)->hang.end();
   delete static_cast<Driver*>(context->pDriverData);
   context->pDriverData = nullptr;
   return VA_STATUS_SUCCESS;

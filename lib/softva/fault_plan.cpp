@@ -73,6 +73,10 @@ Result<FaultPlan> FaultPlan::parse(std::string_view list) {
       entry.rule = Rule::From;
     } else if (rule == "surface") {
       entry.rule = Rule::Surface;
+    } else if (rule == "lost") {
+      entry.rule = Rule::Lost;
+    } else if (rule == "hang-from" && entry.call == Call::Sync) {
+      entry.rule = Rule::HangFrom;
     } else {
       return unknown(word);
     }
@@ -89,6 +93,7 @@ Result<FaultPlan> FaultPlan::parse(std::string_view list) {
 bool FaultPlan::fails(Call call, uint64_t surface, uint64_t surface_count) {
   const uint64_t number =
       counts_[static_cast<size_t>(call)].fetch_add(1, std::memory_order_relaxed) + 1;
+  if (lost()) return true;
   for (const Entry& entry : rules_) {
     if (entry.call != call) continue;
     switch (entry.rule) {
@@ -104,8 +109,24 @@ bool FaultPlan::fails(Call call, uint64_t surface, uint64_t surface_count) {
       case Rule::Surface:
         if (entry.number >= surface && entry.number - surface < surface_count) return true;
         break;
+      case Rule::Lost:
+        if (number >= entry.number) {
+          lost_.store(true, std::memory_order_relaxed);
+          return true;
+        }
+        break;
+      case Rule::HangFrom:
+        break;
     }
   }
+  return false;
+}
+
+bool FaultPlan::hangs(Call call) const {
+  const uint64_t number = counts_[static_cast<size_t>(call)].load(std::memory_order_relaxed);
+  for (const Entry& entry : rules_)
+    if (entry.call == call && entry.rule == Rule::HangFrom && number >= entry.number)
+      return true;
   return false;
 }
 

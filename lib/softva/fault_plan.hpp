@@ -37,10 +37,13 @@ inline constexpr size_t kCallCount = static_cast<size_t>(Call::MapBuffer) + 1;
 //   at=N       call N fails
 //   from=N     call N and all later ones fail
 //   surface=N  calls on the Nth surface created fail, and a call that would create it
+//   lost=N     call N fails, and from then on every call of any kind: the GPU is gone
+//   hang-from=N  call N and all later ones do not come back (sync only)
 // Calls and surfaces are counted from 1. Thread-safe.
 class FaultPlan {
  public:
   FaultPlan() = default;
+  // Plans are moved before they are used.
   FaultPlan(FaultPlan&& other) noexcept : rules_(std::move(other.rules_)) {}
   FaultPlan& operator=(FaultPlan&& other) noexcept {
     rules_ = std::move(other.rules_);
@@ -54,9 +57,13 @@ class FaultPlan {
   // Counts this call; true when it must fail. `surface` is the number of its surface, or of the
   // first of `surface_count`.
   [[nodiscard]] bool fails(Call call, uint64_t surface, uint64_t surface_count);
+  // Whether this call, which fails() has counted, must not come back.
+  [[nodiscard]] bool hangs(Call call) const;
+  // Whether a `lost` rule has struck.
+  [[nodiscard]] bool lost() const { return lost_.load(std::memory_order_relaxed); }
 
  private:
-  enum class Rule { Every, At, From, Surface };
+  enum class Rule { Every, At, From, Surface, Lost, HangFrom };
   struct Entry {
     Call call;
     Rule rule;
@@ -65,6 +72,7 @@ class FaultPlan {
 
   std::vector<Entry> rules_;
   std::array<std::atomic<uint64_t>, kCallCount> counts_{};
+  std::atomic<bool> lost_{false};
 };
 
 }  // namespace dxva::softva

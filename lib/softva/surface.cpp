@@ -160,6 +160,10 @@ VAStatus sync_surface2(Driver& driver, VASurfaceID id, uint64_t timeout_ns) {
   const auto surface = driver.surfaces.find(id);
   if (!surface) return VA_STATUS_ERROR_INVALID_SURFACE;
   if (driver.fails(Call::Sync, surface->number())) return VA_STATUS_ERROR_OPERATION_FAILED;
+  if (driver.knobs.faults.hangs(Call::Sync)) {
+    driver.hang.wait(timeout_ns);
+    return VA_STATUS_ERROR_TIMEDOUT;
+  }
   return surface->wait(timeout_ns) ? VA_STATUS_SUCCESS : VA_STATUS_ERROR_TIMEDOUT;
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "lib/softva/fault_plan.hpp"
 
+#include <thread>
 #include <vector>
 
+#include "lib/softva/hang.hpp"
 #include "tests/check/support/check.hpp"
 
 using namespace dxva::softva;
@@ -55,11 +57,45 @@ GST_START_TEST(calls_are_counted_apart) {
 }
 GST_END_TEST;
 
+GST_START_TEST(lost_device_fails_in_every_call) {
+  auto plan = FaultPlan::parse("endpicture:lost=2");
+  fail_if(plan->fails(Call::EndPicture, 0, 1));
+  fail_if(plan->fails(Call::Sync, 0, 1));
+  fail_if(plan->lost());
+  fail_unless(plan->fails(Call::EndPicture, 0, 1));
+  fail_unless(plan->lost());
+  for (const Call call : {Call::EndPicture, Call::Sync, Call::CreateConfig, Call::MapBuffer})
+    fail_unless(plan->fails(call, 0, 1));
+}
+GST_END_TEST;
+
+GST_START_TEST(hanging_calls_do_not_fail) {
+  auto plan = FaultPlan::parse("sync:hang-from=2");
+  fail_if(plan->fails(Call::Sync, 0, 1));
+  fail_if(plan->hangs(Call::Sync));
+  fail_if(plan->fails(Call::Sync, 0, 1));
+  fail_unless(plan->hangs(Call::Sync));
+  fail_if(plan->hangs(Call::Export));
+}
+GST_END_TEST;
+
+// Each thread waits for the other: a hang that does not end stops the test.
+GST_START_TEST(hang_lets_all_go_at_its_end) {
+  Hang hang;
+  hang.wait(1);
+  std::vector<std::thread> waiting;
+  for (int i = 0; i < 3; ++i) waiting.emplace_back([&hang] { hang.wait(UINT64_MAX); });
+  hang.end();
+  for (std::thread& thread : waiting) thread.join();
+}
+GST_END_TEST;
+
 GST_START_TEST(mistyped_plans_are_refused) {
   for (const char* list :
        {"export", "export:", "export:at", "export:at=", "export:at=0", "export:at=-1",
         "export:at=1 ", "export:at=18446744073709551616", "Export:at=1", "export:after=1",
-        "nothing:at=1", "export:at=1,", "at=1:export", "=", ":", ",", ":="}) {
+        "nothing:at=1", "export:hang-from=1", "sync:hang=1", "export:at=1,", "at=1:export", "=",
+        ":", ",", ":="}) {
     const auto plan = FaultPlan::parse(list);
     // A trailing comma ends the list; everything else is a mistake.
     fail_unless(bool(plan) == (std::string_view(list) == "export:at=1,"), "%s", list);
@@ -75,6 +111,9 @@ Suite* softva_fault_plan_suite() {
   tcase_add_test(tcase, surface_rules_look_at_the_surface_only);
   tcase_add_test(tcase, call_that_makes_the_surface_is_met_too);
   tcase_add_test(tcase, calls_are_counted_apart);
+  tcase_add_test(tcase, lost_device_fails_in_every_call);
+  tcase_add_test(tcase, hanging_calls_do_not_fail);
+  tcase_add_test(tcase, hang_lets_all_go_at_its_end);
   tcase_add_test(tcase, mistyped_plans_are_refused);
   return suite;
 }

@@ -305,6 +305,62 @@ GST_START_TEST(faults_of_one_surface_hit_every_call_on_it) {
 }
 GST_END_TEST;
 
+GST_START_TEST(lost_device_answers_nothing_and_lets_go_of_all) {
+  const ScopedEnvironment knob("DXVASOFT_FAULT", "endpicture:lost=2");
+  Client client;
+  const VADisplay display = client.display();
+  const size_t before = open_descriptors();
+  VAContextID context = client.context(64, 48);
+  VASurfaceID surface = client.surface(64, 48);
+  const VAImage image = client.image(VA_FOURCC_NV12, 64, 48);
+  fail_unless_equals_int(client.decode(context, surface, {}), VA_STATUS_SUCCESS);
+  fail_unless_equals_int(vaSyncSurface(display, surface), VA_STATUS_SUCCESS);
+  fail_unless_equals_int(client.decode(context, surface, {}), VA_STATUS_ERROR_HW_BUSY);
+
+  VASurfaceStatus status{};
+  VAImage derived{};
+  VABufferID buffer = VA_INVALID_ID;
+  VASurfaceID other = VA_INVALID_SURFACE;
+  fail_unless_equals_int(vaQuerySurfaceStatus(display, surface, &status),
+                         VA_STATUS_ERROR_HW_BUSY);
+  fail_unless_equals_int(vaSyncSurface(display, surface), VA_STATUS_ERROR_HW_BUSY);
+  fail_unless_equals_int(vaSyncSurface2(display, surface, 0), VA_STATUS_ERROR_HW_BUSY);
+  fail_unless_equals_int(vaDeriveImage(display, surface, &derived), VA_STATUS_ERROR_HW_BUSY);
+  fail_unless_equals_int(vaBeginPicture(display, context, surface), VA_STATUS_ERROR_HW_BUSY);
+  fail_unless_equals_int(
+      vaCreateBuffer(display, context, VASliceDataBufferType, 100, 1, nullptr, &buffer),
+      VA_STATUS_ERROR_HW_BUSY);
+  fail_unless_equals_int(
+      vaCreateSurfaces(display, VA_RT_FORMAT_YUV420, 64, 48, &other, 1, nullptr, 0),
+      VA_STATUS_ERROR_HW_BUSY);
+  fail_unless_equals_int(Export(client, surface).status(), VA_STATUS_ERROR_HW_BUSY);
+
+  fail_unless_equals_int(vaDestroyImage(display, image.image_id), VA_STATUS_SUCCESS);
+  fail_unless_equals_int(vaDestroySurfaces(display, &surface, 1), VA_STATUS_SUCCESS);
+  fail_unless_equals_int(vaDestroyContext(display, context), VA_STATUS_SUCCESS);
+  fail_unless_equals_int(open_descriptors(), before);
+  // The next start is on a device that is there again.
+  client.terminate();
+  Client again;
+  fail_unless_equals_int(again.decode(again.context(64, 48), again.surface(64, 48), {}),
+                         VA_STATUS_SUCCESS);
+}
+GST_END_TEST;
+
+GST_START_TEST(hung_sync_ends_at_its_time_out) {
+  const ScopedEnvironment knob("DXVASOFT_FAULT", "sync:hang-from=2");
+  Client client;
+  const VASurfaceID surface = client.surface(64, 48);
+  fail_unless_equals_int(client.decode(client.context(64, 48), surface, {}), VA_STATUS_SUCCESS);
+  fail_unless_equals_int(vaSyncSurface(client.display(), surface), VA_STATUS_SUCCESS);
+  for (const uint64_t timeout_ns : {0, 1'000'000})
+    fail_unless_equals_int(vaSyncSurface2(client.display(), surface, timeout_ns),
+                           VA_STATUS_ERROR_TIMEDOUT);
+  // Everything else goes on.
+  fail_unless_equals_int(Export(client, surface).status(), VA_STATUS_SUCCESS);
+}
+GST_END_TEST;
+
 GST_START_TEST(log_tells_what_was_called_on_which_surface) {
   std::string name = (std::filesystem::temp_directory_path() / "dxvasoft-log-XXXXXX").string();
   { const dxva::UniqueFd made{::mkstemp(name.data())}; }
@@ -346,6 +402,8 @@ Suite* softva_knobs_suite() {
   tcase_add_test(tcase, late_picture_is_not_there_before_its_sync);
   tcase_add_test(tcase, surface_is_busy_while_its_picture_is_late);
   tcase_add_test(tcase, faults_of_one_surface_hit_every_call_on_it);
+  tcase_add_test(tcase, lost_device_answers_nothing_and_lets_go_of_all);
+  tcase_add_test(tcase, hung_sync_ends_at_its_time_out);
   tcase_add_test(tcase, log_tells_what_was_called_on_which_surface);
   return suite;
 }
