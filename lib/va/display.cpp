@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "lib/va/display.hpp"
 
+#include <va/va_backend.h>
+#include <va/va_drmcommon.h>
+
+#include <optional>
 #include <utility>
 
 #include "lib/base/log.hpp"
@@ -8,13 +12,18 @@
 #include "lib/va/decode_caps.hpp"
 #include "lib/va/display_registry.hpp"
 #include "lib/va/driver.hpp"
+#include "lib/va/fork_guard.hpp"
 
 namespace dxva::va {
 
 struct Display::State {
-  Driver driver;
+  std::optional<Driver> driver;    // of a display that we started
+  std::shared_ptr<void> keeper;    // of somebody else's
+  std::optional<ForkGuard> guard;  // goes before the display does
+
+  VADisplay handle = nullptr;
   std::string node;
-  Api api;
+  Api api = Api::load();
   std::string vendor;
   bool software = false;
   std::vector<VAProfile> profiles;
@@ -28,6 +37,10 @@ constexpr const char* kSoftwareNode = "software";
 std::string vendor_of(VADisplay display) {
   const char* vendor = vaQueryVendorString(display);
   return vendor ? vendor : "";
+}
+
+std::string key_of(const drm::Device& device) {
+  return std::to_string(device.id.major) + ":" + std::to_string(device.id.minor);
 }
 
 Error no_device(std::string text) {
@@ -48,27 +61,47 @@ DeviceChoice DeviceChoice::parse(std::string_view text) {
 Display::Display(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Display::~Display() = default;
 
-Result<std::shared_ptr<Display>> Display::adopt(Driver driver, std::string node) {
-  auto profiles = decode_profiles(driver.get());
+Result<std::unique_ptr<Display>> Display::around(std::unique_ptr<State> state) {
+  state->guard.emplace(state->handle);
+  auto profiles = decode_profiles(state->handle);
   if (!profiles) return profiles.error();
-  auto state = std::make_unique<State>(State{.driver = std::move(driver),
-                                             .node = std::move(node),
-                                             .api = Api::load(),
-                                             .profiles = std::move(*profiles)});
-  state->vendor = vendor_of(state->driver.get());
+  state->profiles = std::move(*profiles);
+  state->vendor = vendor_of(state->handle);
   // Somebody may have put our driver on a real node, with LIBVA_DRIVER_NAME.
   state->software =
       state->node == kSoftwareNode || state->vendor.find(kSoftwareDriver) != std::string::npos;
-  DXVA_INFO(Va, "%s: %s, %zu profiles", state->node.c_str(), state->vendor.c_str(),
-            state->profiles.size());
-  return std::shared_ptr<Display>(new Display(std::move(state)));
+  DXVA_INFO(Va, "%s%s: %s, %zu profiles", state->keeper ? "somebody else's " : "",
+            state->node.c_str(), state->vendor.c_str(), state->profiles.size());
+  return std::unique_ptr<Display>(new Display(std::move(state)));
+}
+
+Result<std::unique_ptr<Display>> Display::started(Driver driver, std::string node) {
+  auto state = std::make_unique<State>();
+  state->driver.emplace(std::move(driver));
+  state->handle = state->driver->get();
+  state->node = std::move(node);
+  return around(std::move(state));
+}
+
+Result<std::shared_ptr<Display>> Display::adopt(VADisplay handle,
+                                                std::shared_ptr<void> keeper) {
+  if (!vaDisplayIsValid(handle)) return no_device("the VADisplay is not valid");
+  auto device = device_of(handle);
+  return find_or_adopt(handle, device ? key_of(*device) : std::string(),
+                       [&]() -> Result<std::unique_ptr<Display>> {
+                         auto state = std::make_unique<State>();
+                         state->keeper = std::move(keeper);
+                         state->handle = handle;
+                         if (device) state->node = device->render_node;
+                         return around(std::move(state));
+                       });
 }
 
 Result<std::shared_ptr<Display>> Display::open_software() {
-  return find_or_start(kSoftwareNode, []() -> Result<std::shared_ptr<Display>> {
+  return find_or_start(kSoftwareNode, []() -> Result<std::unique_ptr<Display>> {
     auto driver = Driver::start_headless(kSoftwareDriver);
     if (!driver) return no_device("software driver: " + driver.error().describe());
-    return adopt(std::move(*driver), kSoftwareNode);
+    return started(std::move(*driver), kSoftwareNode);
   });
 }
 
@@ -77,19 +110,22 @@ Result<std::shared_ptr<Display>> Display::open_node(const std::string& path) {
   if (!device) return no_device(device.error().describe());
   // A primary node would want its user to be DRM master, or to be told by the one who is.
   if (device->render_node.empty()) return no_device(path + " has no render node");
-  const std::string key =
-      std::to_string(device->id.major) + ":" + std::to_string(device->id.minor);
   const std::string& node = device->render_node;
-  return find_or_start(key, [&node]() -> Result<std::shared_ptr<Display>> {
+  return find_or_start(key_of(*device), [&node]() -> Result<std::unique_ptr<Display>> {
     auto driver = Driver::start_on_node(node);
     if (!driver) return no_device(node + ": " + driver.error().describe());
-    return adopt(std::move(*driver), node);
+    return started(std::move(*driver), node);
   });
 }
 
-Result<std::shared_ptr<Display>> Display::open_first() {
+Result<std::shared_ptr<Display>> Display::open_first(const std::string& preferred) {
+  std::vector<std::string> nodes = drm::render_nodes();
+  if (!preferred.empty()) {
+    std::erase(nodes, preferred);
+    nodes.insert(nodes.begin(), preferred);
+  }
   std::string refused;
-  for (const std::string& node : drm::render_nodes()) {
+  for (const std::string& node : nodes) {
     auto display = open_node(node);
     if (display && !(*display)->profiles().empty()) {
       if (!refused.empty()) DXVA_INFO(Va, "refused before: %s", refused.c_str());
@@ -104,7 +140,7 @@ Result<std::shared_ptr<Display>> Display::open_first() {
 Result<std::shared_ptr<Display>> Display::open(const DeviceChoice& choice) {
   switch (choice.kind) {
     case DeviceChoice::Kind::Auto:
-      return open_first();
+      return open_first(choice.preferred);
     case DeviceChoice::Kind::Software:
       return open_software();
     case DeviceChoice::Kind::Path:
@@ -113,8 +149,20 @@ Result<std::shared_ptr<Display>> Display::open(const DeviceChoice& choice) {
   return no_device("unknown choice");
 }
 
+// libva hands this structure to drivers and has no question for it, but where one of its kind
+// of displays sits on a DRM node, drm_state is there (va_backend.h).
+Result<drm::Device> device_of(VADisplay handle) {
+  const auto* context = static_cast<const VADisplayContext*>(handle);
+  if (!vaDisplayIsValid(handle) || !context->pDriverContext)
+    return no_device("not a VADisplay");
+  const VADriverContext& driver = *context->pDriverContext;
+  const auto* drm = static_cast<const struct drm_state*>(driver.drm_state);
+  if (!drm || drm->fd < 0) return no_device("a VADisplay without a DRM node");
+  return drm::device_of_fd(drm->fd);
+}
+
 VADisplay Display::get() const {
-  return state_->driver.get();
+  return state_->handle;
 }
 
 const Api& Display::api() const {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "lib/base/result.hpp"
+#include "lib/drm/device_id.hpp"
 #include "lib/va/api.hpp"
 
 namespace dxva::va {
@@ -22,12 +23,13 @@ class Driver;
 // Where to look for a device: the `device` property as people write it.
 struct DeviceChoice {
   enum class Kind {
-    Auto,      // the first render node whose driver starts and decodes anything
+    Auto,  // `preferred`, then the first render node whose driver starts and decodes anything
     Software,  // the bundled software driver, on a display that needs no node
     Path,      // a DRM node, e.g. "/dev/dri/renderD128"
   };
   Kind kind = Kind::Auto;
-  std::string path;  // of Kind::Path
+  std::string path;       // of Kind::Path
+  std::string preferred;  // of Kind::Auto: the node to try first; empty: none
 
   // "auto", "" → Auto; "software" → Software; anything else is a path.
   [[nodiscard]] static DeviceChoice parse(std::string_view text);
@@ -49,6 +51,11 @@ class Display {
  public:
   // Refusals: NoDevice. The error names every node tried and what it said.
   [[nodiscard]] static Result<std::shared_ptr<Display>> open(const DeviceChoice& choice);
+  // Around an initialised VADisplay of somebody else, who terminates it; `keeper` holds it for
+  // as long as we use it, null where its owner promised to. A handle of our own comes back as
+  // the display that it belongs to.
+  [[nodiscard]] static Result<std::shared_ptr<Display>> adopt(VADisplay handle,
+                                                              std::shared_ptr<void> keeper);
   ~Display();
   Display(const Display&) = delete;
   Display& operator=(const Display&) = delete;
@@ -56,8 +63,9 @@ class Display {
   [[nodiscard]] VADisplay get() const;
   [[nodiscard]] const Api& api() const;             // optional entry points of this libva
   [[nodiscard]] const std::string& vendor() const;  // vaQueryVendorString
-  [[nodiscard]] const std::string& node() const;    // "/dev/dri/renderD128", or "software"
-  [[nodiscard]] bool is_software() const;           // the bundled driver
+  // "/dev/dri/renderD128", "software", or empty: somebody else's, and it does not say.
+  [[nodiscard]] const std::string& node() const;
+  [[nodiscard]] bool is_software() const;                        // the bundled driver
   [[nodiscard]] const std::vector<VAProfile>& profiles() const;  // with a VLD entrypoint
   [[nodiscard]] Result<DecodeCaps> decode_caps(VAProfile profile) const;
 
@@ -65,13 +73,17 @@ class Display {
   struct State;
   explicit Display(std::unique_ptr<State> state);
 
-  static Result<std::shared_ptr<Display>> open_first();
+  static Result<std::shared_ptr<Display>> open_first(const std::string& preferred);
   static Result<std::shared_ptr<Display>> open_node(const std::string& path);
   static Result<std::shared_ptr<Display>> open_software();
-  static Result<std::shared_ptr<Display>> adopt(Driver driver, std::string node);
+  static Result<std::unique_ptr<Display>> around(std::unique_ptr<State> state);
+  static Result<std::unique_ptr<Display>> started(Driver driver, std::string node);
 
   std::unique_ptr<State> state_;
 };
+
+// The GPU under a VADisplay, whoever made it. Unsupported: it has none, or does not say.
+[[nodiscard]] Result<drm::Device> device_of(VADisplay handle);
 
 // VAStatus as an Error that says which call and what libva calls the status.
 [[nodiscard]] Status check(VAStatus status, const char* call);

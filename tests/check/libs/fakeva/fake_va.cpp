@@ -2,6 +2,7 @@
 #include "tests/check/libs/fakeva/fake_va.hpp"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <va/va_backend.h>
@@ -49,7 +50,9 @@ std::array<uint8_t, kSize> derived_memory;
 std::array<uint8_t, kSize> created_memory;
 
 VAStatus terminate(VADriverContextP) {
+  ::sched_yield();  // the moment in which somebody else would like to start
   ++fake_va_counts.stops;
+  --fake_va_counts.live;
   return VA_STATUS_SUCCESS;
 }
 
@@ -318,6 +321,7 @@ extern "C" [[gnu::visibility("default")]] VAStatus __vaDriverInit_1_0(
   ++fake_va_counts.starts;
   if (fakeva::told("noisy")) fakeva::talk(context);
   if (fakeva::told("init-fails")) return VA_STATUS_ERROR_OPERATION_FAILED;
+  if (fake_va_counts.live++ > 0) ++fake_va_counts.overlaps;
   context->version_major = 1;
   context->version_minor = 0;
   context->max_profiles = 3;

@@ -32,6 +32,8 @@ inline uint8_t pattern(uint32_t offset) {
 
 struct Counts {
   int starts, stops;
+  int live;      // started and not yet stopped
+  int overlaps;  // starts while another was live
   int live_images, live_maps, live_configs;
   int derived, copied, exported;
 };
