@@ -2,6 +2,7 @@
 #include "lib/softva/context.hpp"
 
 #include <chrono>
+#include <span>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -29,15 +30,34 @@ bool store(const Pixels& pixels, Surface::Rendering& rendering) {
   return bool(stored);
 }
 
-VAStatus decode_into(Driver& driver, FrameDecoder& decoder, const Picture& picture,
+// A client that changes its context in the middle of a stream refers to pictures of the old
+// one: only its decoder has what these were coded with. The old context may be gone.
+void take_over_decoder(Driver& driver, Context& context,
+                       std::span<const VASurfaceID> references) {
+  for (const VASurfaceID id : references) {
+    const auto surface = driver.surfaces.find(id);
+    auto decoder = surface ? surface->decoder() : nullptr;
+    if (!decoder || decoder->profile != context.config.profile) continue;
+    context.decoder = std::move(decoder);
+    return;
+  }
+}
+
+VAStatus decode_into(Driver& driver, Context& context, const Picture& picture,
                      std::shared_ptr<Surface::Rendering> rendering) {
   if (driver.knobs.decode_delay_ms > 0)
     std::this_thread::sleep_for(std::chrono::milliseconds(driver.knobs.decode_delay_ms));
+  const std::vector<VASurfaceID> references = context.decoder->decoder->references(picture);
+  if (!context.begun) take_over_decoder(driver, context, references);
+  const std::lock_guard lock(context.decoder->mutex);
+  FrameDecoder& decoder = *context.decoder->decoder;
   auto pixels = decoder.decode(picture);
   if (!pixels) {
     rendering->set_failed(true);
     return decode_status(pixels.error());
   }
+  context.begun = true;
+  rendering->surface().set_decoder(decoder.can_be_taken_over() ? context.decoder : nullptr);
   if (driver.late) {
     driver.late->post([pixels = std::move(*pixels), rendering = std::move(rendering)] {
       (void)store(pixels, *rendering);
@@ -66,10 +86,12 @@ VAStatus create_context(Driver& driver, VAConfigID config_id, int width, int hei
   if (!decoder)
     return decoder.error().code == ErrorCode::Unsupported ? VA_STATUS_ERROR_UNSUPPORTED_PROFILE
                                                           : VA_STATUS_ERROR_ALLOCATION_FAILED;
+  std::shared_ptr<SharedDecoder> shared(
+      new SharedDecoder{.profile = config->profile, .decoder = std::move(*decoder)});
   std::shared_ptr<Context> context(new Context{.config = *config,
                                                .width = static_cast<uint32_t>(width),
                                                .height = static_cast<uint32_t>(height),
-                                               .decoder = std::move(*decoder)});
+                                               .decoder = std::move(shared)});
   *id = driver.contexts.add(std::move(context));
   return VA_STATUS_SUCCESS;
 }
@@ -136,7 +158,7 @@ VAStatus end_picture(Driver& driver, VAContextID id) {
     rendering->set_failed(true);
     return VA_STATUS_ERROR_DECODING_ERROR;
   }
-  return decode_into(driver, *context->decoder, picture, std::move(rendering));
+  return decode_into(driver, *context, picture, std::move(rendering));
 }
 
 }  // namespace dxva::softva

@@ -13,15 +13,25 @@
 
 namespace dxva::softva {
 
+// A decoder with its lock. Its context has it, and so have the surfaces that it drew, if their
+// pictures can be referred to from another context.
+struct SharedDecoder {
+  const VAProfile profile;
+  std::mutex mutex;
+  std::unique_ptr<FrameDecoder> decoder;
+};
+
 // One stream being decoded. Its lock is held for a whole picture: contexts decode side by side,
-// calls on one context wait for each other. Lock order: context, then surface, then tables.
+// calls on one context wait for each other. Lock order: context, decoder, surface, then
+// tables.
 struct Context {
   const Config config;
   const uint32_t width;  // pixels
   const uint32_t height;
 
   std::mutex mutex;
-  std::unique_ptr<FrameDecoder> decoder;
+  std::shared_ptr<SharedDecoder> decoder;
+  bool begun = false;  // a picture was decoded: the decoder is the right one
   // Of the picture begun and not ended; null = none. The surface stays alive even if the client
   // destroys it meanwhile.
   std::shared_ptr<Surface> target;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The seam inside the driver: VA calls on one side, decoding on the other. A context freezes what
-// the client rendered between vaBeginPicture and vaEndPicture into a Picture, a FrameDecoder turns
-// it into pixels. Nothing here knows surfaces' memory, and no decoder knows VA objects.
+// The seam inside the driver: VA calls on one side, decoding on the other. A context freezes
+// what the client rendered between vaBeginPicture and vaEndPicture into a Picture, a
+// FrameDecoder turns it into pixels. Nothing here knows surfaces' memory, and no decoder knows
+// VA objects.
 
 #include <va/va.h>
 
@@ -16,7 +17,8 @@
 
 namespace dxva::softva {
 
-// One VA buffer as it was when vaRenderPicture took it (the client may change or free it later).
+// One VA buffer as it was when vaRenderPicture took it (the client may change or free it
+// later).
 struct ParameterBuffer {
   VABufferType type;
   uint32_t element_bytes;
@@ -27,13 +29,13 @@ struct ParameterBuffer {
 // Everything between vaBeginPicture and vaEndPicture, in the order in which it was rendered.
 struct Picture {
   VASurfaceID target;
-  uint32_t width;   // of the context, pixels
+  uint32_t width;  // of the context, pixels
   uint32_t height;
   std::vector<ParameterBuffer> buffers;
 };
 
-// Pixels of one picture; planes stay valid as long as `owner` lives. Depth above 8 bits is little
-// endian in 16-bit words, in the low bits.
+// Pixels of one picture; planes stay valid as long as `owner` lives. Depth above 8 bits is
+// little endian in 16-bit words, in the low bits.
 struct Pixels {
   enum class Layout { Gray, Yuv420, Yuv422, Yuv440, Yuv444 };
   Layout layout = Layout::Yuv420;
@@ -49,10 +51,17 @@ struct Pixels {
 class FrameDecoder {
  public:
   virtual ~FrameDecoder() = default;
-  // Decodes `picture` to the end before it returns. Two field pictures with one target come as two
-  // calls; the second returns the frame with both fields. BadInput: the parameters or the slices
-  // cannot be decoded; the decoder stays usable.
+  // Decodes `picture` to the end before it returns. Two field pictures with one target come as
+  // two calls; the second returns the frame with both fields. BadInput: the parameters or the
+  // slices cannot be decoded; the decoder stays usable.
   virtual Result<Pixels> decode(const Picture& picture) = 0;
+
+  // Clients of some codecs change the context in the middle of a stream and go on with
+  // references from the old one (VP9, where a frame may have another size than its references):
+  // the new context then goes on with the old one's decoder.
+  virtual bool can_be_taken_over() const { return false; }
+  // The surfaces that `picture` may refer to, of such a codec. Needs no lock.
+  virtual std::vector<VASurfaceID> references(const Picture& picture) const { return {}; }
 
   // Unsupported: no decoder for this profile in this build.
   [[nodiscard]] static Result<std::unique_ptr<FrameDecoder>> create(VAProfile profile);

@@ -135,6 +135,16 @@ const VASurfaceDecodeMBErrors* Surface::errors() const {
   return failed_ ? &errors_[0] : &errors_[1];
 }
 
+void Surface::set_decoder(std::shared_ptr<SharedDecoder> decoder) {
+  const std::lock_guard lock(state_mutex_);
+  decoder_.swap(decoder);  // the old one dies after the lock
+}
+
+std::shared_ptr<SharedDecoder> Surface::decoder() const {
+  const std::lock_guard lock(state_mutex_);
+  return decoder_;
+}
+
 VAStatus create_surfaces(Driver& driver, int width, int height, int format, int count,
                          VASurfaceID* ids) {
   if (width <= 0 || height <= 0 || count <= 0) return VA_STATUS_ERROR_INVALID_PARAMETER;

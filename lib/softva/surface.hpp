@@ -18,6 +18,7 @@
 namespace dxva::softva {
 
 struct Driver;
+struct SharedDecoder;
 
 // A picture's memory and whether somebody is drawing into it. Shared by the surface table and
 // by pictures in flight. Thread-safe.
@@ -44,6 +45,10 @@ class Surface {
   [[nodiscard]] bool tiled() const;
   // From now on they are not, if the layout has room for whole tiles; the picture stays.
   void turn_tiled();
+
+  // Who drew the picture; null where no other context can go on from it.
+  void set_decoder(std::shared_ptr<SharedDecoder> decoder);
+  [[nodiscard]] std::shared_ptr<SharedDecoder> decoder() const;
 
   // The surface is being rendered to while this lives, and lives as long.
   class Rendering {
@@ -81,6 +86,7 @@ class Surface {
   mutable std::condition_variable idle_;
   unsigned renderers_ = 0;
   bool failed_ = false;
+  std::shared_ptr<SharedDecoder> decoder_;
 };
 
 // vaCreateSurfaces and its kin.

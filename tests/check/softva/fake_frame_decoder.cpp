@@ -36,8 +36,12 @@ void draw(const FakeOrder& order, uint32_t plane, uint32_t width, uint32_t heigh
 class FakeDecoder final : public FrameDecoder {
  public:
   Result<Pixels> decode(const Picture& picture) override {
-    const FakeOrder* order = find_order(picture);
-    if (!order || order->magic != test::kFakeMagic)
+    const FakeOrder* rendered = find_order(picture);
+    if (!rendered) return Error{.code = ErrorCode::BadInput, .call = "fake"};
+    FakeOrder counted = *rendered;
+    if (counted.counts) counted.seed += drawn_;
+    const FakeOrder* order = &counted;
+    if (order->magic != test::kFakeMagic)
       return Error{.code = ErrorCode::BadInput, .call = "fake"};
     char byte = 1;
     if (order->began_fd >= 0 && ::write(order->began_fd, &byte, 1) != 1)
@@ -65,7 +69,15 @@ class FakeDecoder final : public FrameDecoder {
       pixels.pitches[plane] = width * sample_bytes;
     }
     pixels.owner = std::move(canvas);
+    ++drawn_;
     return pixels;
+  }
+
+  bool can_be_taken_over() const override { return true; }
+  std::vector<VASurfaceID> references(const Picture& picture) const override {
+    const FakeOrder* order = find_order(picture);
+    if (!order || order->reference == 0) return {};
+    return {order->reference};
   }
 
  private:
@@ -75,6 +87,8 @@ class FakeDecoder final : public FrameDecoder {
         return reinterpret_cast<const FakeOrder*>(buffer.bytes.data());
     return nullptr;
   }
+
+  uint32_t drawn_ = 0;
 };
 
 }  // namespace

@@ -21,6 +21,10 @@ struct FakeOrder {
   uint32_t gray = 0;
   uint32_t bit_depth = 8;
   uint32_t seed = 0;
+  // The pictures that the decoder drew before this one are added to the seed: shows whether two
+  // pictures come from one decoder.
+  uint32_t counts = 0;
+  uint32_t reference = 0;  // a surface that this picture refers to; 0: none
   // Rendezvous of the tests about parallel work: a byte is written when decoding has begun, and
   // decoding ends when one could be read. Negative: neither.
   int32_t began_fd = -1;

@@ -312,6 +312,55 @@ GST_START_TEST(named_driver_wins_over_the_environment) {
 }
 GST_END_TEST;
 
+// VP9 changes its size without a key frame, and clients answer with a new context.
+GST_START_TEST(a_new_context_goes_on_where_its_references_were_decoded) {
+  Client client;
+  const VASurfaceID one = client.surface(64, 48), two = client.surface(64, 48);
+  const VAContextID old_context = client.context(64, 48);
+  const auto drawn_before = [&](VAContextID context, VASurfaceID target, uint32_t reference,
+                                uint32_t before) {
+    const FakeOrder order{.counts = 1, .reference = reference};
+    fail_unless_equals_int(client.decode(context, target, order), VA_STATUS_SUCCESS);
+    return shows(Export(client, target), FakeOrder{.seed = before}, VA_FOURCC_NV12, 64, 48);
+  };
+  fail_unless(drawn_before(old_context, one, 0, 0));
+  fail_unless(drawn_before(old_context, one, 0, 1));
+  fail_unless_equals_int(vaDestroyContext(client.display(), old_context), VA_STATUS_SUCCESS);
+
+  const VAContextID next = client.context(64, 48);
+  fail_unless(drawn_before(next, two, one, 2));
+  // Once it has decoded, a context keeps its decoder; one that refers to nothing has its own.
+  fail_unless(drawn_before(next, two, VA_INVALID_SURFACE - 1, 3));
+  const VAContextID fresh = client.context(64, 48);
+  fail_unless(drawn_before(fresh, one, 0, 0));
+  fail_unless(drawn_before(fresh, one, two, 1));
+  // A surface that is gone, or that no decoder drew into, has nothing to go on with.
+  const VASurfaceID blank = client.surface(64, 48);
+  fail_unless(drawn_before(client.context(64, 48), one, blank, 0));
+  VASurfaceID gone = two;
+  fail_unless_equals_int(vaDestroySurfaces(client.display(), &gone, 1), VA_STATUS_SUCCESS);
+  fail_unless(drawn_before(client.context(64, 48), one, two, 0));
+}
+GST_END_TEST;
+
+GST_START_TEST(another_profile_s_decoder_is_not_taken_over) {
+  Client client;
+  const VASurfaceID surface = client.surface(64, 48), other = client.surface(64, 48);
+  fail_unless_equals_int(client.decode(client.context(64, 48), surface, {}), VA_STATUS_SUCCESS);
+  VAConfigID main = VA_INVALID_ID;
+  VAContextID context = VA_INVALID_ID;
+  fail_unless_equals_int(
+      vaCreateConfig(client.display(), VAProfileH264Main, VAEntrypointVLD, nullptr, 0, &main),
+      VA_STATUS_SUCCESS);
+  fail_unless_equals_int(
+      vaCreateContext(client.display(), main, 64, 48, 0, nullptr, 0, &context),
+      VA_STATUS_SUCCESS);
+  const FakeOrder order{.counts = 1, .reference = surface};
+  fail_unless_equals_int(client.decode(context, other, order), VA_STATUS_SUCCESS);
+  fail_unless(shows(Export(client, other), FakeOrder{}, VA_FOURCC_NV12, 64, 48));
+}
+GST_END_TEST;
+
 Suite* softva_pictures_suite() {
   Suite* suite = suite_create("softva_pictures");
   TCase* tcase = tcase_create("general");
@@ -330,6 +379,8 @@ Suite* softva_pictures_suite() {
   tcase_add_test(tcase, knobs_that_make_no_sense_stop_the_driver);
   tcase_add_test(tcase, vendor_string_can_be_anybodys);
   tcase_add_test(tcase, named_driver_wins_over_the_environment);
+  tcase_add_test(tcase, a_new_context_goes_on_where_its_references_were_decoded);
+  tcase_add_test(tcase, another_profile_s_decoder_is_not_taken_over);
   return suite;
 }
 
