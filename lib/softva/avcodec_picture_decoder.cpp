@@ -18,6 +18,8 @@ namespace {
 // asks for. The level itself is global to the process and not ours.
 constexpr int kQuiet = AV_LOG_TRACE + 1 - AV_LOG_FATAL;
 
+constexpr int64_t kMaxPixels = int64_t{8192} * 8192;
+
 std::shared_ptr<AVFrame> share(const AVFrame* frame) {
   return {av_frame_clone(frame), [](AVFrame* f) { av_frame_free(&f); }};
 }
@@ -45,6 +47,8 @@ Result<std::unique_ptr<AvcodecPictureDecoder>> AvcodecPictureDecoder::create(con
   context->opaque = decoder.get();
   context->get_buffer2 = &AvcodecPictureDecoder::allocate;
   context->thread_count = 1;
+  // Headers of some codecs allow sizes that would take all memory.
+  context->max_pixels = kMaxPixels;
   context->log_level_offset = kQuiet;
   // Error concealment stays at libavcodec's default: damage looks as it does in software.
   if (const int status = avcodec_open2(context, codec, nullptr); status < 0)

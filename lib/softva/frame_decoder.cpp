@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "lib/softva/frame_stream_decoder.hpp"
 #include "lib/softva/h264_decoder.hpp"
 #include "lib/softva/hevc_decoder.hpp"
 
@@ -22,6 +23,11 @@ Result<std::unique_ptr<FrameDecoder>> create_h264() {
   return H264Decoder::create(8);
 }
 
+template <const FrameStreamDecoder::Codec& codec>
+Result<std::unique_ptr<FrameDecoder>> create_frame_stream() {
+  return FrameStreamDecoder::create(codec);
+}
+
 constexpr Entry kDecoders[] = {
     {VAProfileH264ConstrainedBaseline, create_h264},
     {VAProfileH264Main, create_h264},
@@ -31,6 +37,9 @@ constexpr Entry kDecoders[] = {
 #endif
     {VAProfileHEVCMain, [] { return HevcDecoder::create(8); }},
     {VAProfileHEVCMain10, [] { return HevcDecoder::create(10); }},
+    {VAProfileVP8Version0_3, create_frame_stream<FrameStreamDecoder::kVp8>},
+    {VAProfileVP9Profile0, create_frame_stream<FrameStreamDecoder::kVp9>},
+    {VAProfileVP9Profile2, create_frame_stream<FrameStreamDecoder::kVp9>},
 };
 
 constexpr auto kProfiles = [] {

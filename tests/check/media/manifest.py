@@ -9,12 +9,22 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 
 # The codecs whose streams are tested: what surfaces the device has for them.
-CODECS = {"h264": {"nv12"}, "hevc": {"nv12", "p010le"}}
+CODECS = {
+    "h264": {"nv12"},
+    "hevc": {"nv12", "p010le"},
+    "vp8": {"nv12"},
+    "vp9": {"nv12", "p010le"},
+}
 # What is said to use tools beyond those of the profiles above.
 SOFTWARE_PROFILES = {"Rext"}
 
 # GStreamer's own chain for each codec.
-REFERENCE = {"h264": ("h264parse", "avdec_h264"), "hevc": ("h265parse", "avdec_h265")}
+REFERENCE = {
+    "h264": ("h264parse", "avdec_h264"),
+    "hevc": ("h265parse", "avdec_h265"),
+    "vp8": ("identity", "avdec_vp8"),
+    "vp9": ("vp9parse", "avdec_vp9"),
+}
 
 # Files that the distribution's parser refuses before any decoder sees them: the reason. The test shows
 # that libavcodec's element does not get their frames either, so an entry that is no longer true is noticed.
@@ -36,6 +46,7 @@ class Stream:
     expect: str  # decode, unsupported or robust
     pixel_format: str  # of its hashes
     trusted: bool
+    shows_again: bool  # a picture that was shown before
     path: Path
     hashes: list[str]
 
@@ -69,6 +80,7 @@ def read_streams() -> list[Stream]:
                 expect=row["expect"].split(" ")[0].rstrip(":"),
                 pixel_format=row["hash_pix_fmt"],
                 trusted=row["trust"] != "disputed",
+                shows_again="show_existing" in row["features"],
                 path=folder() / row["file"],
                 hashes=hashes.read_text().split() if hashes.exists() else [],
             ))

@@ -85,7 +85,11 @@ def detour(run: Run, stream: manifest.Stream) -> str:
     if run.status != 0 or os.environ.get("DXVA_RIG") != "memfd":
         return ""
     step = "egl" if stream.on_device else "software"
-    if run.summary["steps"][step] == run.summary["frames"]:
+    frames = run.summary["steps"][step]
+    # A surface that is shown again while downstream has it is copied.
+    if stream.shows_again:
+        frames += run.summary["reasons"].get("surface-in-use", 0)
+    if frames == run.summary["frames"]:
         return ""
     return f"not every frame on {step}: {run.summary['steps']}, {run.summary['reasons']}"
 

@@ -14,6 +14,10 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+
+import streams  # noqa: E402
+
 ROOT = Path(__file__).resolve().parents[3]
 DRIVER = "dxvasoft"
 HANG_SECONDS = 300  # a guard against hangs on a loaded machine, no measure of speed
@@ -43,10 +47,15 @@ CLIPS = {
 }
 
 PROFILES = ("VAProfileH264ConstrainedBaseline", "VAProfileH264Main", "VAProfileH264High", "VAProfileHEVCMain",
-            "VAProfileHEVCMain10")
+            "VAProfileHEVCMain10", "VAProfileVP8Version0_3", "VAProfileVP9Profile0", "VAProfileVP9Profile2")
 
 # The codecs of the media folder that the driver decodes, and what their surfaces hold.
-CODECS = {"h264": ("nv12",), "hevc": ("nv12", "p010le")}
+CODECS = {
+    "h264": ("nv12",),
+    "hevc": ("nv12", "p010le"),
+    "vp8": ("nv12",),
+    "vp9": ("nv12", "p010le"),
+}
 
 # Files that this client cannot get through any VA driver, or shows otherwise than the list by its
 # own doing.
@@ -131,9 +140,9 @@ class Clients:
                          "-vf", f"hwdownload,format={pixel_format}", "-fps_mode", "passthrough", "-noautoscale",
                          "-c:v", "rawvideo", "-bitexact", "-f", "framemd5", "-"], knobs)
 
-    def reference(self, media: Path) -> subprocess.CompletedProcess:
+    def reference(self, media: Path, pixel_format: str = "nv12") -> subprocess.CompletedProcess:
         return self.run(["ffmpeg", "-nostdin", "-v", "error", "-i", str(media), "-map", "0:v:0",
-                         "-vf", "scale=in_range=full:out_range=full,format=nv12", "-fps_mode", "passthrough",
+                         "-vf", f"scale=in_range=full:out_range=full,format={pixel_format}", "-fps_mode", "passthrough",
                          "-noautoscale", "-c:v", "rawvideo", "-bitexact", "-f", "framemd5", "-"])
 
 
@@ -164,8 +173,8 @@ def guarded(work, *arguments) -> str | None:
 
 def vainfo_problem(clients: Clients) -> str | None:
     answer = clients.run(["vainfo", "--display", "x11"])
-    missing = [profile for profile in PROFILES
-               if not any(profile in line and "VAEntrypointVLD" in line for line in answer.stdout.splitlines())]
+    listed = {line.split(":")[0].strip() for line in answer.stdout.splitlines() if "VAEntrypointVLD" in line}
+    missing = [profile for profile in PROFILES if profile not in listed]
     if answer.returncode or missing:
         return f"{answer.stdout}{answer.stderr}\nexit status {answer.returncode}, missing {missing}"
     return None
@@ -210,6 +219,21 @@ def test_clips(tap: Tap, clients: Clients, pool: ThreadPoolExecutor, folder: Pat
     for fault in ("endpicture:at=20", "endpicture:from=20", "createsurfaces:at=1", "createcontext:at=1",
                   "getimage:every=5,deriveimage:from=1", "sync:every=5"):
         tap.result(f"ffmpeg survives {fault}", guarded(survival_problem, clients, clip, {"DXVASOFT_FAULT": fault}))
+
+
+def made_problem(clients: Clients, folder: Path, recipe: streams.Recipe) -> str | None:
+    media = recipe.make(folder)
+    return compare(clients.decode(media, pixel_format=recipe.surface),
+                   md5s(clients.reference(media, recipe.surface).stdout))
+
+
+def test_made(tap: Tap, clients: Clients, folder: Path) -> None:
+    for recipe in streams.RECIPES:
+        name = f"ffmpeg: {recipe.codec}, {recipe.name}"
+        try:
+            tap.result(name, guarded(made_problem, clients, folder, recipe))
+        except (subprocess.CalledProcessError, OSError) as error:
+            tap.result(name, None, f"cannot be made: {str(error).splitlines()[0][:100]}")
 
 
 def survival_problem(clients: Clients, media: Path, knobs: dict[str, str] | None = None) -> str | None:
@@ -264,6 +288,7 @@ def main() -> int:
         clients = Clients(display, arguments.drivers.resolve())
         tap.result("vainfo lists the profiles", guarded(vainfo_problem, clients))
         test_clips(tap, clients, pool, Path(folder))
+        test_made(tap, clients, Path(folder))
         test_media(tap, clients, pool, media)
     return tap.finish()
 

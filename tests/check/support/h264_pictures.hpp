@@ -7,33 +7,15 @@
 #include <va/va.h>
 
 #include <cstdint>
-#include <cstring>
 #include <utility>
-#include <vector>
 
 #include "lib/softva/bits.hpp"
-#include "lib/softva/frame_decoder.hpp"
+#include "tests/check/support/va_buffers.hpp"
 
 namespace dxva::test {
 
-using Bytes = std::vector<uint8_t>;
 using PictureParameters = VAPictureParameterBufferH264;
 using SliceParameters = VASliceParameterBufferH264;
-
-template <typename T>
-softva::ParameterBuffer parameter_buffer(VABufferType type, const T& value) {
-  softva::ParameterBuffer buffer{.type = type, .element_bytes = sizeof(T), .element_count = 1};
-  buffer.bytes.resize(sizeof(T));
-  std::memcpy(buffer.bytes.data(), &value, sizeof(T));
-  return buffer;
-}
-
-inline softva::ParameterBuffer data_buffer(Bytes bytes) {
-  return {.type = VASliceDataBufferType,
-          .element_bytes = static_cast<uint32_t>(bytes.size()),
-          .element_count = 1,
-          .bytes = std::move(bytes)};
-}
 
 // What an encoder for progressive CAVLC streams would say; tests change what they are about.
 inline PictureParameters plain_picture(uint16_t width_in_mbs, uint16_t height_in_mbs) {

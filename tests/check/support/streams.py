@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Streams with what no file of the collection has, made by the distribution's encoders. One that lacks
+an encoder is not made, and the test skips its case."""
+
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+SECONDS = 300  # a guard against hangs, no measure of speed
+
+
+@dataclass(frozen=True)
+class Recipe:
+    codec: str
+    name: str
+    file: str  # its ending says the container
+    command: str  # {out} is the file to write, {raw} a y4m file of `size` and `pixel_format`
+    size: str = "352x288"
+    frames: int = 40
+    pixel_format: str = "yuv420p"
+    surface: str = "nv12"  # the pictures' format when a driver decodes them
+
+    def make(self, folder: Path) -> Path:
+        """The stream. Raises subprocess.SubprocessError or OSError when it cannot be made."""
+        raw = folder / f"raw-{self.size}-{self.frames}-{self.pixel_format}.y4m"
+        if not raw.exists():
+            # An odd size comes out of no 4:2:0 filter; scaling says what it should be.
+            _run(["ffmpeg", "-nostdin", "-v", "error", "-f", "lavfi", "-i",
+                  f"testsrc2=s=352x288:r=25,noise=alls=12:allf=t,scale={self.size.replace('x', ':')}",
+                  "-frames:v", str(self.frames), "-pix_fmt", self.pixel_format, "-strict", "-1", str(raw)])
+        out = folder / self.file
+        _run([part.format(raw=raw, out=out) for part in self.command.split()])
+        return out
+
+
+def _run(command: list[str]) -> None:
+    subprocess.run(command, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                   stderr=subprocess.PIPE, timeout=SECONDS)
+
+
+_FFMPEG = "ffmpeg -nostdin -v error -y -i {raw} "
+_VP8 = _FFMPEG + "-c:v libvpx -deadline realtime -cpu-used 4 -b:v 400k "
+_VP9 = _FFMPEG + "-c:v libvpx-vp9 -deadline realtime -cpu-used 6 -b:v 400k "
+# Rate control that drops to three quarters and to half of the size, without a key frame.
+_RESIZE = ("gst-launch-1.0 -q videotestsrc num-buffers=110 pattern=snow ! "
+           "video/x-raw,width=640,height=360,framerate=25/1,format=I420 ! vp9enc resize-allowed=true "
+           "end-usage=cbr target-bitrate=40000 deadline=1 cpu-used=8 lag-in-frames=0 max-quantizer=56 "
+           "buffer-size=1000 buffer-initial-size=500 buffer-optimal-size=600 keyframe-max-dist=9999 ! "
+           "webmmux ! filesink location={out}")
+
+RECIPES = [
+    Recipe("vp8", "hidden alternate references, four partitions", "altref.webm",
+           _VP8 + "-auto-alt-ref 1 -lag-in-frames 16 -slices 4 {out}"),
+    Recipe("vp8", "odd size, profile 3", "odd8.webm", _VP8 + "-profile:v 3 {out}", size="353x287"),
+    Recipe("vp8", "error resilient", "resilient8.webm", _VP8 + "-error-resilient 1 {out}"),
+    Recipe("vp9", "another size without a key frame", "resize.webm", _RESIZE),
+    Recipe("vp9", "hidden alternate references", "altref9.webm",
+           _FFMPEG + "-c:v libvpx-vp9 -deadline good -cpu-used 5 -auto-alt-ref 6 -lag-in-frames 25 -b:v 400k {out}"),
+    Recipe("vp9", "odd size", "odd9.webm", _VP9 + "{out}", size="353x287"),
+    Recipe("vp9", "lossless", "lossless9.webm", _VP9 + "-lossless 1 {out}", frames=6),
+    Recipe("vp9", "tiles, frame parallel, error resilient", "tiles9.webm",
+           _VP9 + "-tile-columns 2 -tile-rows 1 -frame-parallel 1 -error-resilient 1 {out}", size="1280x720",
+           frames=8),
+    Recipe("vp9", "segments", "segments9.webm", _VP9 + "-aq-mode 3 {out}"),
+    Recipe("vp9", "ten bits", "ten9.webm", _VP9 + "-profile:v 2 {out}", pixel_format="yuv420p10le",
+           surface="p010le"),
+    # Even: swscale, which makes the references, forgets the last column of an odd P010 picture's chroma.
+    Recipe("vp9", "ten bits, no multiple of 8", "tensize9.webm", _VP9 + "-profile:v 2 {out}", size="174x142",
+           pixel_format="yuv420p10le", surface="p010le"),
+]
