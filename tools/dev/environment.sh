@@ -16,7 +16,7 @@ file_uri() { # PATH
 enter_environment() {
   prepend GST_PLUGIN_PATH "$build/gst/dxva:$build/gst/dxvagl"
   default GST_REGISTRY "$build/gst-registry.bin"
-  prepend PATH "$build/tools/play"
+  prepend PATH "$build/tools/play:$build/tools/doctor"
   # The variable replaces libva's own folder, so that one is named too.
   [ -n "${LIBVA_DRIVERS_PATH:-}" ] ||
     LIBVA_DRIVERS_PATH=$(pkg-config --variable=driverdir libva 2>/dev/null || true)

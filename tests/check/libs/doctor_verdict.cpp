@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// dxva-doctor's sentences for machines that are not here: two GPUs, refused nodes, missing
+// drivers.
+
+#include <algorithm>
+#include <string>
+
+#include "tests/check/support/check.hpp"
+#include "tools/doctor/verdict.hpp"
+
+using dxva::doctor::Json;
+using dxva::doctor::Outcome;
+using dxva::doctor::Verdict;
+
+namespace {
+
+// A machine where all is well; tests spoil one thing.
+constexpr const char *kWell = R"json({
+  "environment": {},
+  "drm": [{"node": "/dev/dri/renderD128", "primary": "/dev/dri/card0", "driver": "amdgpu"},
+          {"node": "/dev/dri/renderD129", "primary": "/dev/dri/card1", "driver": "i915"}],
+  "va": [{"device": "/dev/dri/renderD128", "node": "/dev/dri/renderD128",
+          "codecs": ["h264", "vp9"]}],
+  "gl": {"platform": "egl", "renderer": "AMD", "node": "/dev/dri/renderD128", "imports": true},
+  "decode": {"sent": 8, "frames": 8, "wrong-bytes": 0,
+             "decoder": {"device": "Mesa (/dev/dri/renderD128)", "steps": {"exported": 8}},
+             "uploader": {"steps": {"egl": 8}}},
+  "ranks": {"h264": [{"element": "dxvadec", "rank": 258}]}
+})json";
+
+Json machine() {
+  return *Json::parse(kWell);
+}
+
+Verdict judged(const Json& findings) {
+  return dxva::doctor::judge(findings);
+}
+
+bool says(const Verdict& verdict, const std::string& id) {
+  return std::any_of(verdict.problems.begin(), verdict.problems.end(),
+                     [&](const auto& problem) { return problem.id == id; });
+}
+
+const dxva::doctor::Problem& only(const Verdict& verdict, const std::string& id) {
+  ck_assert_msg(verdict.problems.size() == 1 && verdict.problems[0].id == id,
+                "%zu problems, first %s, wanted %s", verdict.problems.size(),
+                verdict.problems.empty() ? "-" : verdict.problems[0].id.c_str(), id.c_str());
+  return verdict.problems[0];
+}
+
+Json with_steps(const char* text) {
+  return *Json::parse(text);
+}
+
+}  // namespace
+
+GST_START_TEST(a_machine_without_a_fault_has_no_sentence) {
+  const Verdict verdict = judged(machine());
+  ck_assert(verdict.outcome == Outcome::ZeroCopy);
+  ck_assert_msg(verdict.problems.empty(), "%s", verdict.json().to_text().c_str());
+}
+GST_END_TEST
+
+GST_START_TEST(two_gpus_are_both_named) {
+  Json findings = machine();
+  findings.at("gl").set("node", "/dev/dri/renderD129");
+  const auto verdict = judged(findings);
+  const auto& problem = only(verdict, "two-gpus");
+  ck_assert(problem.what.find("/dev/dri/renderD128") != std::string::npos);
+  ck_assert(problem.what.find("/dev/dri/renderD129") != std::string::npos);
+  ck_assert(problem.remedy.find("GST_DXVA_DEVICE=/dev/dri/renderD129") != std::string::npos);
+}
+GST_END_TEST
+
+GST_START_TEST(two_nodes_of_one_gpu_are_no_two_gpus) {
+  Json findings = machine();
+  findings.at("gl").set("node", "/dev/dri/card0");
+  ck_assert(judged(findings).problems.empty());
+}
+GST_END_TEST
+
+GST_START_TEST(a_node_that_may_not_be_opened_is_named_with_the_group) {
+  Json findings = machine();
+  findings.at("drm").items()[1].set("error", "Permission denied");
+  const auto verdict = judged(findings);
+  const auto& problem = only(verdict, "node-not-openable");
+  ck_assert(problem.what.find("/dev/dri/renderD129") != std::string::npos);
+  ck_assert(problem.remedy.find("render") != std::string::npos);
+}
+GST_END_TEST
+
+GST_START_TEST(a_missing_driver_is_named_by_the_kernels_driver) {
+  for (const auto& [kernel, package] :
+       {std::pair{"amdgpu", "mesa-va-drivers"}, std::pair{"xe", "intel-media-va-driver"}}) {
+    Json findings = machine();
+    findings.at("drm").items()[0].set("driver", kernel);
+    findings.at("va").items()[0].set("error", "vaInitialize: unknown libva error");
+    findings.at("decode/decoder").set("steps", with_steps(R"({"software": 8})"));
+    findings.at("decode/uploader").set("steps", with_steps(R"({"cpu-copy": 8})"));
+    const auto verdict = judged(findings);
+    ck_assert(verdict.outcome == Outcome::Software);
+    ck_assert(only(verdict, "va-driver-broken").remedy.find(package) != std::string::npos);
+  }
+}
+GST_END_TEST
+
+GST_START_TEST(a_forced_driver_is_the_first_suspect) {
+  Json findings = machine();
+  findings.at("va").items()[0].set("error", "vaInitialize: unknown libva error");
+  findings.at("environment").set("LIBVA_DRIVER_NAME", "iHD");
+  ck_assert(judged(findings).problems[0].remedy.find("LIBVA_DRIVER_NAME=iHD") !=
+            std::string::npos);
+}
+GST_END_TEST
+
+GST_START_TEST(a_crash_is_told_as_one) {
+  Json findings = machine();
+  findings.set("decode", with_steps(R"({"error": "crashed: Segmentation fault"})"));
+  const auto verdict = judged(findings);
+  ck_assert(verdict.outcome == Outcome::Broken);
+  ck_assert(only(verdict, "decoding-crashes").what.find("Segmentation fault") !=
+            std::string::npos);
+}
+GST_END_TEST
+
+GST_START_TEST(a_wrong_picture_is_broken_whatever_the_way) {
+  Json findings = machine();
+  findings.at("decode").set("wrong-bytes", int64_t{1});
+  const auto verdict = judged(findings);
+  ck_assert(verdict.outcome == Outcome::Broken);
+  ck_assert(says(verdict, "wrong-picture"));
+}
+GST_END_TEST
+
+GST_START_TEST(glx_names_its_remedy) {
+  Json findings = machine();
+  findings.at("gl").set("platform", "glx");
+  findings.at("decode/uploader").set("steps", with_steps(R"({"cpu-copy": 8})"));
+  const auto verdict = judged(findings);
+  ck_assert(verdict.outcome == Outcome::Copies);
+  ck_assert(only(verdict, "glx").remedy.find("GST_GL_PLATFORM=egl") != std::string::npos);
+}
+GST_END_TEST
+
+GST_START_TEST(a_codec_the_device_lacks_is_expected_in_software) {
+  const Json findings = machine();
+  ck_assert_str_eq(dxva::doctor::expected_step(findings, "vp9").c_str(), "egl");
+  ck_assert_str_eq(dxva::doctor::expected_step(findings, "av1").c_str(), "software");
+}
+GST_END_TEST
+
+GST_START_TEST(findings_of_nothing_are_no_crash) {
+  ck_assert(judged(Json()).outcome == Outcome::Broken);
+  ck_assert(judged(*Json::parse(R"({"drm": 5, "va": {"x": []}, "decode": []})")).outcome ==
+            Outcome::Broken);
+}
+GST_END_TEST
+
+int main(int argc, char** argv) {
+  gst_check_init(&argc, &argv);
+  Suite* suite = suite_create("doctor_verdict");
+  TCase* cases = tcase_create("general");
+  suite_add_tcase(suite, cases);
+  tcase_add_test(cases, a_machine_without_a_fault_has_no_sentence);
+  tcase_add_test(cases, two_gpus_are_both_named);
+  tcase_add_test(cases, two_nodes_of_one_gpu_are_no_two_gpus);
+  tcase_add_test(cases, a_node_that_may_not_be_opened_is_named_with_the_group);
+  tcase_add_test(cases, a_missing_driver_is_named_by_the_kernels_driver);
+  tcase_add_test(cases, a_forced_driver_is_the_first_suspect);
+  tcase_add_test(cases, a_crash_is_told_as_one);
+  tcase_add_test(cases, a_wrong_picture_is_broken_whatever_the_way);
+  tcase_add_test(cases, glx_names_its_remedy);
+  tcase_add_test(cases, a_codec_the_device_lacks_is_expected_in_software);
+  tcase_add_test(cases, findings_of_nothing_are_no_crash);
+  return gst_check_run_suite(suite, "doctor_verdict", __FILE__);
+}

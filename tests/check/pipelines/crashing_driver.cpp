@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// A VA-API driver that does not survive its start.
+#include <csignal>
+
+extern "C" [[gnu::visibility("default")]] int __vaDriverInit_1_0(void* context);
+extern "C" int __vaDriverInit_1_0(void*) {
+  std::raise(SIGSEGV);
+  return 1;
+}

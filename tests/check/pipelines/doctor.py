@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""dxva-doctor on machines that the bundled driver plays: its verdict, its sentences, its exit status.
+
+doctor.py DXVA_DOCTOR CRASHING_DRIVER"""
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+
+import rig  # noqa: E402
+from tap import Tap, skip_all  # noqa: E402
+
+OUTCOMES = {0: "zero-copy", 1: "copies", 2: "software", 3: "broken"}
+
+
+def examine(doctor: str, environment: dict[str, str] | None = None, **more: str) -> tuple[str, dict[str, dict], str]:
+    """Outcome, problems by id, and everything for the log."""
+    ran = rig.run([doctor, "--json"], environment, **more)
+    try:
+        findings = json.loads(ran.out)
+    except ValueError:
+        return "no answer", {}, str(ran)
+    verdict = findings["verdict"]
+    if OUTCOMES.get(ran.status) != verdict["outcome"]:
+        return f"exit status {ran.status} for {verdict['outcome']}", {}, str(ran)
+    return verdict["outcome"], {one["id"]: one for one in verdict["problems"]}, ran.out
+
+
+def main() -> None:
+    doctor, crashing = sys.argv[1:3]
+    if rig.name() == rig.GPU:
+        skip_all("the sentences are about the bundled driver, on a machine without a GPU")
+    tap = Tap()
+    imports = rig.name() == rig.MEMFD
+    best = "zero-copy" if imports else "copies"
+
+    outcome, problems, log = examine(doctor)
+    tap.case(outcome == best and "bundled-driver" in problems, f"the bundled driver: {best}", log)
+
+    # What GStreamer 1.22's caps cannot name, later ones can, and then EGL does not list it.
+    outcome, problems, log = examine(doctor, DXVASOFT_LAYOUT="tiled")
+    told = problems.get("tiled-only", {})
+    tap.case(outcome == "copies" and "tiled" in told.get("what", "") and told.get("remedy"),
+             "tiled surfaces only: copies, and the layout is named", log)
+
+    outcome, problems, log = examine(doctor, DXVASOFT_FAULT="export:from=1")
+    tap.case(outcome == "copies" and "export-fails" in problems, "no export: copies, and it is said", log)
+
+    if imports:
+        outcome, problems, log = examine(doctor, rig.on_the_systems_mesa())
+        tap.case(outcome == "copies" and "gl-no-import" in problems, "OpenGL without import: copies, and it is said",
+                 log)
+    else:
+        tap.case("gl-no-import" in problems, "OpenGL without import is said", log)
+
+    outcome, problems, log = examine(doctor, DXVASOFT_PITCH_ALIGN="a lot")
+    tap.case(outcome == "software" and "software" in problems.get("va-driver-broken", {}).get("what", ""),
+             "a driver that does not start: software, and its name", log)
+
+    outcome, problems, log = examine(doctor, DXVASOFT_FAULT="endpicture:from=1")
+    tap.case(outcome == "software", "a device that fails at every picture: software, no wrong picture", log)
+
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copy(crashing, Path(folder, "dxvasoft_drv_video.so"))
+        outcome, problems, log = examine(doctor, LIBVA_DRIVERS_PATH=folder)
+        tap.case(outcome == "broken" and "crashed" in problems.get("va-driver-crashes", {}).get("what", ""),
+                 "a driver that crashes: told, and the doctor lives", log)
+
+        report = Path(folder, "report.html")
+        ran = rig.run([doctor, f"--html={report}"])
+        html = report.read_text(encoding="utf-8") if report.is_file() else ""
+        tap.case(html.count("data:image/png;base64,") == 2 and "Verdict" in html,
+                 "--html shows the decoded picture beside the right one", f"{ran}\n{html[:500]}")
+        pictures = [part.split('"')[0] for part in html.split("data:image/png;base64,")[1:]]
+        tap.case(len(pictures) == 2 and pictures[0] == pictures[1], "and they are the same picture", str(ran))
+        ran = rig.run([doctor, f"--html={folder}/no/such/folder/report.html"])
+        tap.case(ran.status == 64 and "report.html" in ran.err, "a report that cannot be written is an error", str(ran))
+
+    ran = rig.run([doctor], GST_PLUGIN_PATH="", GST_REGISTRY=os.devnull)
+    tap.case(ran.status == 3 and "dxvadec" in ran.out.split("Verdict")[-1],
+             "elements that are not installed: broken, and what to install", str(ran))
+    ran = rig.run([doctor, "--frobnicate"])
+    tap.case(ran.status == 64 and "frobnicate" in ran.err, "a wrong command line has its own exit status", str(ran))
+    ran = rig.run([doctor])
+    tap.case("Verdict" in ran.out and ran.err == "", "the report for people is on stdout, and nothing else", str(ran))
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()

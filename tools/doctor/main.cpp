@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// dxva-doctor: what this machine can do with video, what not, and why not.
+#include <glib/gi18n.h>
+#include <gst/gst.h>
+#include <unistd.h>
+
+#include <clocale>
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+#include "tools/doctor/child.hpp"
+#include "tools/doctor/json.hpp"
+#include "tools/doctor/probes.hpp"
+#include "tools/doctor/reports.hpp"
+#include "tools/doctor/verdict.hpp"
+
+namespace dxva::doctor {
+namespace {
+
+constexpr int kUsage = 64;  // EX_USAGE of sysexits.h; the lower ones are verdicts
+
+struct Options {
+  std::string device;
+  bool json = false;
+  std::string html;
+  std::string probe;  // hidden: be a child
+  bool pictures = false;
+};
+
+std::string take(char* text) {
+  std::string out = text ? text : "";
+  g_free(text);
+  return out;
+}
+
+bool parse(int argc, char** argv, Options& out) {
+  char *device = nullptr, *html = nullptr, *probe = nullptr;
+  gboolean json = FALSE, pictures = FALSE;
+  const GOptionEntry entries[] = {
+      {"device", 0, 0, G_OPTION_ARG_STRING, &device,
+       N_("what decodes: auto, software (the bundled driver) or a render node"), N_("DEVICE")},
+      {"json", 0, 0, G_OPTION_ARG_NONE, &json, N_("print everything as one JSON object"),
+       nullptr},
+      {"html", 0, 0, G_OPTION_ARG_FILENAME, &html,
+       N_("write a report with pictures, to attach to a bug report"), N_("FILE")},
+      {"probe", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &probe, "", nullptr},
+      {"pictures", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &pictures, "", nullptr},
+      {}};
+  GOptionContext* context = g_option_context_new(nullptr);
+  g_option_context_set_summary(
+      context, _("Says what this machine can do with video: GPUs and drivers, what OpenGL\n"
+                 "imports, which way the frames of each codec take, and what stands in the\n"
+                 "way of a better one."));
+  g_option_context_set_description(
+      context,
+      _("Exit status: 0 frames reach OpenGL without a copy, 1 with one, 2 video is\n"
+        "decoded on the CPU, 3 it does not play right, 64 the command line is wrong."));
+  g_option_context_add_main_entries(context, entries, GETTEXT_PACKAGE);
+  GError* error = nullptr;
+  bool good = g_option_context_parse(context, &argc, &argv, &error);
+  if (good && argc > 1) {
+    std::fprintf(stderr, _("dxva-doctor: %s is one argument too many; see --help\n"), argv[1]);
+    good = false;
+  } else if (!good) {
+    std::fprintf(stderr, "dxva-doctor: %s\n", error->message);
+  }
+  g_clear_error(&error);
+  g_option_context_free(context);
+  out = {.device = take(device),
+         .json = json != 0,
+         .html = take(html),
+         .probe = take(probe),
+         .pictures = pictures != 0};
+  return good;
+}
+
+// The answer goes where stdout went; what drivers print there joins their errors.
+int be_child(const Options& options) {
+  FILE* answer = ::fdopen(::dup(STDOUT_FILENO), "w");
+  ::dup2(STDERR_FILENO, STDOUT_FILENO);
+  Json out;
+  if (options.probe == "va")
+    out = probe_va(options.device);
+  else if (options.probe == "gl")
+    out = probe_gl();
+  else if (options.probe == "decode")
+    out = probe_decode(options.device, options.pictures);
+  else if (options.probe == "ranks")
+    out = probe_ranks();
+  if (!answer || !out.exists()) return kUsage;
+  std::fputs(out.to_text().c_str(), answer);
+  std::fclose(answer);
+  // No destructors: a driver's exit handlers may crash, and the answer is given.
+  ::_exit(0);
+}
+
+Json examine(const Options& options) {
+  Json out = Json::object();
+  out.set("system", probe_system());
+  out.set("environment", probe_environment());
+  const Json drm = probe_drm();
+  out.set("drm", drm);
+
+  Json va = Json::array();
+  for (const Json& node : drm.items())
+    if (!node.at("error").exists())
+      va.add(run_child({"--probe=va", "--device=" + node.at("node").text()}));
+  const char* wanted = g_getenv("GST_DXVA_DEVICE");
+  const std::string device = !options.device.empty() ? options.device : wanted ? wanted : "";
+  if (device == "software") va.add(run_child({"--probe=va", "--device=software"}));
+  // A child that died could not say for whom it asked.
+  Json named = Json::array();
+  size_t next = 0;
+  std::vector<std::string> names;
+  for (const Json& node : drm.items())
+    if (!node.at("error").exists()) names.push_back(node.at("node").text());
+  names.emplace_back("software");
+  for (Json one : va.items()) {
+    one.set("device", names[next++]);
+    named.add(one);
+  }
+  out.set("va", named);
+  out.set("gl", run_child({"--probe=gl"}));
+  std::vector<std::string> decode = {"--probe=decode"};
+  if (!options.device.empty()) decode.push_back("--device=" + options.device);
+  if (!options.html.empty()) decode.push_back("--pictures");
+  out.set("decode", run_child(decode));
+  out.set("ranks", run_child({"--probe=ranks"}));
+  return out;
+}
+
+int run(int argc, char** argv) {
+  std::setlocale(LC_ALL, "");
+  textdomain(GETTEXT_PACKAGE);
+  Options options;
+  if (!parse(argc, argv, options)) return kUsage;
+  if (!options.probe.empty()) {
+    gst_init(nullptr, nullptr);
+    return be_child(options);
+  }
+  Json findings = examine(options);
+  const Verdict verdict = judge(findings);
+  if (!options.html.empty()) {
+    GError* error = nullptr;
+    const std::string html = html_report(findings, verdict);
+    if (!g_file_set_contents(options.html.c_str(), html.data(),
+                             static_cast<gssize>(html.size()), &error)) {
+      std::fprintf(stderr, "dxva-doctor: %s\n", error->message);
+      g_clear_error(&error);
+      return kUsage;
+    }
+  }
+  findings.set("verdict", verdict.json());
+  std::fputs(options.json ? (findings.to_text() + "\n").c_str()
+                          : text_report(findings, verdict).c_str(),
+             stdout);
+  return static_cast<int>(verdict.outcome);
+}
+
+}  // namespace
+}  // namespace dxva::doctor
+
+int main(int argc, char** argv) {
+  return dxva::doctor::run(argc, argv);
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <glib/gi18n.h>
+
+#include "tools/doctor/reports.hpp"
+
+namespace dxva::doctor {
+namespace {
+
+std::string list(const std::vector<Json>& items) {
+  std::string out;
+  for (const Json& item : items) out += (out.empty() ? "" : ", ") + item.text();
+  return out.empty() ? _("none") : out;
+}
+
+void line(std::string& out, const std::string& name, const std::string& value) {
+  if (value.empty()) return;
+  out += "  " + name + std::string(name.size() < 18 ? 18 - name.size() : 1, ' ') + value + "\n";
+}
+
+void title(std::string& out, const char* text) {
+  out += std::string(out.empty() ? "" : "\n") + text + "\n";
+}
+
+std::string counts(const Json& object) {
+  std::string out;
+  for (const std::string& name : object.names())
+    out += (out.empty() ? "" : ", ") + name + " " + std::to_string(object.at(name).number());
+  return out;
+}
+
+void devices(const Json& findings, std::string& out) {
+  title(out, _("GPUs"));
+  if (findings.at("drm").items().empty()) line(out, "/dev/dri", _("no render node"));
+  for (const Json& node : findings.at("drm").items())
+    line(out, node.at("node").text(),
+         node.at("driver").text() + " " + node.at("address").text() +
+             (node.at("error").exists() ? ", " + node.at("error").text() : ""));
+  for (const Json& device : findings.at("va").items()) {
+    title(out, (std::string("VA-API ") + device.at("device").text()).c_str());
+    line(out, _("error"), device.at("error").text());
+    line(out, _("driver"), device.at("vendor").text());
+    if (!device.at("error").exists())
+      line(out, _("decodes"), list(device.at("codecs").items()));
+  }
+}
+
+void opengl(const Json& gl, std::string& out) {
+  title(out, "OpenGL");
+  line(out, _("error"), gl.at("error").text());
+  if (gl.at("error").exists()) return;
+  line(out, _("renderer"), gl.at("renderer").text());
+  line(out, _("version"),
+       std::string(gl.at("gles").flag() ? "OpenGL ES " : "OpenGL ") + gl.at("version").text() +
+           ", " + gl.at("platform").text());
+  line(out, _("GPU"), gl.at("node").text());
+  line(out, _("imports"),
+       gl.at("imports").flag() ? std::string("dma-buf") : gl.at("import-reason").text());
+  for (const std::string& format : gl.at("importable").names())
+    line(out, "  " + format, list(gl.at("importable").at(format).items()));
+  line(out, _("fences"),
+       gl.at("native-fence").flag() ? _("of the kernel") : _("of OpenGL only"));
+  line(out, _("memory objects"), gl.at("memory-object-fd").flag() ? _("yes") : _("no"));
+}
+
+void decoding(const Json& decode, std::string& out) {
+  title(out, _("A small H.264 clip"));
+  line(out, _("error"), decode.at("error").text());
+  line(out, _("decoded on"), decode.at("decoder/device").text());
+  line(out, _("pictures"),
+       std::to_string(decode.at("frames").number()) + " / " +
+           std::to_string(decode.at("sent").number()) +
+           (decode.at("frames").number() == 0        ? ""
+            : decode.at("wrong-bytes").number() == 0 ? _(", every byte right")
+                                                     : _(", WRONG")));
+  const Json surface = decode.at("surface");
+  if (surface.at("memory").exists())
+    line(out, _("surfaces"),
+         surface.at("memory").text() + (surface.at("layout").exists()
+                                            ? ", " + surface.at("layout").text() +
+                                                  ", modifier " + surface.at("modifier").text()
+                                            : ""));
+  for (const Json& plane : surface.at("planes").items())
+    line(out, "  " + std::string(_("plane")),
+         "object " + std::to_string(plane.at("object").number()) + ", offset " +
+             std::to_string(plane.at("offset").number()) + ", pitch " +
+             std::to_string(plane.at("pitch").number()));
+  line(out, _("left dxvadec"), counts(decode.at("decoder/steps")));
+  line(out, _("because"), counts(decode.at("decoder/reasons")));
+  line(out, _("became textures"), counts(decode.at("uploader/steps")));
+  line(out, _("because"), counts(decode.at("uploader/reasons")));
+}
+
+void codecs(const Json& findings, std::string& out) {
+  title(out, _("Codecs: the way a frame would take, and what playbin tries first"));
+  for (const std::string& codec : findings.at("ranks").names()) {
+    const auto elements = findings.at("ranks").at(codec).items();
+    line(out, codec,
+         expected_step(findings, codec) +
+             (elements.empty() ? std::string() : ", " + elements.front().at("element").text()));
+  }
+}
+
+}  // namespace
+
+std::string text_report(const Json& findings, const Verdict& verdict) {
+  std::string out;
+  title(out, _("System"));
+  for (const std::string& name : findings.at("system").names())
+    line(out, name, findings.at("system").at(name).text());
+  if (!findings.at("environment").names().empty()) title(out, _("Environment"));
+  for (const std::string& name : findings.at("environment").names())
+    out += "  " + name + "=" + findings.at("environment").at(name).text() + "\n";
+  devices(findings, out);
+  opengl(findings.at("gl"), out);
+  decoding(findings.at("decode"), out);
+  codecs(findings, out);
+
+  title(out, _("Verdict"));
+  switch (verdict.outcome) {
+    case Outcome::ZeroCopy:
+      out += std::string("  ") + _("Video is decoded by the device and shown without a copy.") +
+             "\n";
+      break;
+    case Outcome::Copies:
+      out += std::string("  ") +
+             _("Video is decoded by the device; each frame is copied once.") + "\n";
+      break;
+    case Outcome::Software:
+      out += std::string("  ") + _("Video is decoded on the CPU.") + "\n";
+      break;
+    case Outcome::Broken:
+      out += std::string("  ") + _("Video does not play right.") + "\n";
+  }
+  for (const Problem& problem : verdict.problems) {
+    out += "  - " + problem.what + "\n";
+    if (!problem.remedy.empty()) out += "    " + problem.remedy + "\n";
+  }
+  return out;
+}
+
+}  // namespace dxva::doctor

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "tools/doctor/verdict.hpp"
+
+#include <glib/gi18n.h>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace dxva::doctor {
+namespace {
+
+// "VENDOR (NODE)", as dxvadec's stats name the device.
+std::string node_in(const std::string& device) {
+  const size_t open = device.rfind('(');
+  if (open == std::string::npos || !device.ends_with(")")) return {};
+  return device.substr(open + 1, device.size() - open - 2);
+}
+
+class Judge {
+ public:
+  explicit Judge(const Json& findings) : all_(findings) {}
+
+  Verdict judge() {
+    look_for_plugins();
+    look_at_devices();
+    look_at_drivers();
+    look_at_opengl();
+    look_at_decoding();
+    look_at_the_way_to_opengl();
+    look_at_two_gpus();
+    look_at_ranks();
+    look_at_switches();
+    verdict_.outcome = outcome();
+    return std::move(verdict_);
+  }
+
+ private:
+  template <typename... Texts>
+  static std::string fill(const char* format, const Texts&... texts) {
+    char* text = g_strdup_printf(format, texts.c_str()...);
+    std::string out = text;
+    g_free(text);
+    return out;
+  }
+  void add(const char* id, std::string what, std::string remedy) {
+    verdict_.problems.push_back({id, std::move(what), std::move(remedy)});
+  }
+
+  [[nodiscard]] Json decode(const char* path) const {
+    return all_.at(std::string("decode/") + path);
+  }
+  [[nodiscard]] bool steps_has(const char* step) const {
+    return decode("uploader/steps").at(step).number() > 0;
+  }
+  [[nodiscard]] bool hardware() const {
+    const auto steps = decode("decoder/steps");
+    return decode("frames").number() > 0 && steps.at("software").number() == 0;
+  }
+  // Of both elements.
+  [[nodiscard]] bool reason(const char* name) const {
+    return decode("decoder/reasons").at(name).number() > 0 ||
+           decode("uploader/reasons").at(name).number() > 0;
+  }
+  [[nodiscard]] std::string variable(const char* name) const {
+    return all_.at("environment").at(name).text();
+  }
+
+  void look_for_plugins() {
+    const std::string error = decode("error").text();
+    if (error.find("dxvadec") != std::string::npos &&
+        error.find("element") != std::string::npos)
+      add("plugin-missing", _("GStreamer does not find the element dxvadec."),
+          _("Install the package gstreamer1.0-dxva, or name the folder of libgstdxva.so in "
+            "GST_PLUGIN_PATH."));
+    else if (error.find("h264parse") != std::string::npos &&
+             error.find("element") != std::string::npos)
+      add("parser-missing", _("GStreamer does not find the element h264parse."),
+          _("Install the package gstreamer1.0-plugins-bad."));
+  }
+
+  void look_at_devices() {
+    bool openable = false;
+    for (const Json& node : all_.at("drm").items()) {
+      const std::string refused = node.at("error").text();
+      if (refused.empty()) {
+        openable = true;
+        continue;
+      }
+      add("node-not-openable",
+          fill(_("You may not open %s (%s)."), node.at("node").text(), refused),
+          _("Add yourself to the group that owns it, often \"render\" (usermod -aG render "
+            "USER), and log in again; give a container the device."));
+    }
+    if (!openable && all_.at("drm").items().empty() && !on_bundled_driver())
+      add("no-render-node", _("There is no GPU that renders: /dev/dri has no render node."),
+          _("Load the GPU's kernel driver; in a container pass /dev/dri on. Without a GPU "
+            "video is decoded on the CPU."));
+  }
+
+  void look_at_drivers() {
+    for (const Json& device : all_.at("va").items()) {
+      const std::string error = device.at("error").text();
+      const std::string name = device.at("device").text();
+      if (!error.empty()) {
+        if (error.starts_with("crashed") || error.starts_with("hangs"))
+          add("va-driver-crashes", fill(_("The VA-API driver of %s %s."), name, error),
+              _("Update the driver, or take another one with LIBVA_DRIVER_NAME; until then "
+                "GST_DXVA_DEVICE can name another GPU."));
+        else
+          add("va-driver-broken", fill(_("VA-API does not start on %s: %s."), name, error),
+              driver_remedy(name));
+        continue;
+      }
+      const auto codecs = device.at("codecs").items();
+      const bool h264 = std::any_of(codecs.begin(), codecs.end(),
+                                    [](const Json& codec) { return codec.text() == "h264"; });
+      if (codecs.empty())
+        add("va-no-decoder", fill(_("The VA-API driver of %s decodes nothing."), name),
+            driver_remedy(name));
+      else if (!h264)
+        add("va-no-h264", fill(_("The VA-API driver of %s decodes no H.264."), name),
+            _("Some distributions build Mesa without patented codecs: install their full "
+              "build of its VA-API drivers."));
+    }
+  }
+
+  [[nodiscard]] std::string driver_remedy(const std::string& device) const {
+    if (!variable("LIBVA_DRIVER_NAME").empty())
+      return fill(_("LIBVA_DRIVER_NAME=%s is set: unset it, unless you know that the driver "
+                    "fits the GPU."),
+                  variable("LIBVA_DRIVER_NAME"));
+    for (const Json& node : all_.at("drm").items()) {
+      if (node.at("node").text() != device) continue;
+      const std::string driver = node.at("driver").text();
+      if (driver == "i915" || driver == "xe")
+        return _("Install intel-media-va-driver (Broadwell and later) or i965-va-driver.");
+      if (driver == "amdgpu" || driver == "radeon" || driver == "nouveau")
+        return _("Install mesa-va-drivers.");
+      if (driver == "nvidia" || driver == "nvidia-drm")
+        return _("NVIDIA's own driver has no VA-API.");
+      if (driver == "vgem" || driver == "virtio_gpu" || driver == "virtio-pci")
+        return _(
+            "A virtual GPU decodes no video; the bundled driver does it in software: "
+            "GST_DXVA_DEVICE=software.");
+    }
+    return _("Install the VA-API driver of your GPU.");
+  }
+
+  void look_at_opengl() {
+    const std::string error = all_.at("gl/error").text();
+    if (!error.empty()) {
+      if (error.starts_with("crashed") || error.starts_with("hangs"))
+        add("gl-crashes", fill(_("OpenGL %s while it was started."), error),
+            _("Update Mesa or the GPU's OpenGL driver."));
+      else
+        add("no-gl", fill(_("There is no OpenGL context: %s."), error),
+            _("Set DISPLAY or WAYLAND_DISPLAY; without a screen GST_GL_WINDOW=egl-device and "
+              "GST_GL_PLATFORM=egl."));
+      return;
+    }
+    if (all_.at("gl/platform").text() == "glx")
+      add("glx", _("OpenGL runs on GLX, where no dma-buf becomes a texture."),
+          _("Set GST_GL_PLATFORM=egl, or play with dxvaglsink, which does it by itself."));
+    else if (all_.at("gl/software").flag() && !all_.at("drm").items().empty())
+      add("gl-in-software",
+          fill(_("OpenGL runs on the CPU (%s), although there is a GPU."),
+               all_.at("gl/renderer").text()),
+          _("Install the GPU's OpenGL driver, and see that its node may be opened."));
+    else if (!all_.at("gl/imports").flag())
+      add("gl-no-import",
+          fill(_("OpenGL on %s imports no dma-buf (%s)."), all_.at("gl/renderer").text(),
+               all_.at("gl/import-reason").text()),
+          _("Update Mesa; on an X server see that DRI3 is on."));
+  }
+
+  void look_at_decoding() {
+    const std::string error = decode("error").text();
+    if (error.starts_with("crashed") || error.starts_with("hangs")) {
+      add("decoding-crashes", fill(_("Decoding a small clip: the process %s."), error),
+          _("Try GST_DXVA_ZEROCOPY=0, then another driver; attach the report of --html to a "
+            "bug report."));
+      return;
+    }
+    if (!error.empty() && verdict_.problems.empty())
+      add("decoding-fails", fill(_("Decoding a small clip ended in an error: %s"), error), "");
+    if (decode("frames").number() > 0 && decode("wrong-bytes").number() > 0)
+      add("wrong-picture", _("The decoded picture is not the one in the stream."),
+          _("Set GST_DXVA_ZEROCOPY=0 and see whether it is right then; attach the report of "
+            "--html, which shows both, to a bug report."));
+    else if (error.empty() && decode("frames").number() < decode("sent").number())
+      add("frames-missing", _("Not every picture of a small clip came out."), "");
+  }
+
+  void look_at_the_way_to_opengl() {
+    if (!hardware() || steps_has("egl") || steps_has("memory-object")) return;
+    const std::string modifier = decode("surface/modifier").text();
+    if (reason("modifier-not-importable") || reason("modifier-not-linear"))
+      add("tiled-only",
+          fill(_("The VA-API driver gives surfaces in a tiled layout (modifier %s) that %s."),
+               modifier.empty() ? std::string("?") : modifier,
+               std::string(reason("modifier-not-importable")
+                               ? _("OpenGL does not import")
+                               : _("this GStreamer's caps cannot name"))),
+          _("GStreamer 1.24 and later can name layouts; Mesa and the VA-API driver should be "
+            "of the same GPU."));
+    else if (reason("export-unsupported"))
+      add("export-missing",
+          _("The VA-API driver, or this libva, cannot hand surfaces over (no export)."),
+          _("Update libva (2.1 and later) and the driver; until then each frame is copied "
+            "once."));
+    else if (reason("export-failed"))
+      add("export-fails", _("The VA-API driver fails when it is to hand a surface over."),
+          _("Update the driver; until then each frame is copied once."));
+    else if (reason("not-a-dmabuf"))
+      add("export-no-dmabuf",
+          _("What the VA-API driver hands over is no dma-buf, so OpenGL must not have it."),
+          "");
+  }
+
+  void look_at_two_gpus() {
+    const std::string gl = all_.at("gl/node").text();
+    const std::string decoder = node_in(decode("decoder/device").text());
+    if (gl.empty() || decoder.empty() || !decoder.starts_with("/dev/") || gl == decoder) return;
+    // EGL may name the primary node of the same GPU.
+    if (same_gpu(gl, decoder)) return;
+    add("two-gpus", fill(_("Video is decoded on %s, and OpenGL draws on %s."), decoder, gl),
+        fill(_("Set GST_DXVA_DEVICE=%s; for the other one DRI_PRIME moves OpenGL."), gl));
+  }
+
+  [[nodiscard]] bool same_gpu(const std::string& one, const std::string& other) const {
+    for (const Json& node : all_.at("drm").items()) {
+      const std::string render = node.at("node").text();
+      const std::string primary = node.at("primary").text();
+      const bool has_one = one == render || one == primary;
+      const bool has_other = other == render || other == primary;
+      if (has_one || has_other) return has_one && has_other;
+    }
+    return false;
+  }
+
+  void look_at_ranks() {
+    const auto h264 = all_.at("ranks/h264").items();
+    if (h264.empty() || !hardware()) return;
+    const std::string first = h264.front().at("element").text();
+    if (first != "dxvadec")
+      add("not-first", fill(_("playbin takes %s for H.264, not dxvadec."), first),
+          _("Set GST_PLUGIN_FEATURE_RANK=dxvadec:MAX."));
+  }
+
+  void look_at_switches() {
+    if (on_bundled_driver() && hardware())
+      add("bundled-driver",
+          _("The bundled driver decodes, on the CPU: this shows that the way to OpenGL works, "
+            "and says nothing about speed."),
+          "");
+    if (variable("GST_DXVA_ZEROCOPY") == "0")
+      add("zero-copy-off", _("GST_DXVA_ZEROCOPY=0 turns zero-copy off."), _("Unset it."));
+    if (!variable("GST_DXVA_TEST").empty() && !on_bundled_driver())
+      add("test-switch",
+          _("GST_DXVA_TEST is set: it loosens safety rules and is for tests only."),
+          _("Unset it."));
+  }
+
+  [[nodiscard]] bool on_bundled_driver() const {
+    return node_in(decode("decoder/device").text()) == "software" ||
+           variable("GST_DXVA_DEVICE") == "software";
+  }
+
+  [[nodiscard]] Outcome outcome() const {
+    if (decode("frames").number() == 0 || decode("wrong-bytes").number() > 0 ||
+        !decode("error").text().empty())
+      return Outcome::Broken;
+    if (!hardware()) return Outcome::Software;
+    // A frame or two that was copied is what the steps below are for; most count.
+    const int64_t imported =
+        decode("uploader/steps/egl").number() + decode("uploader/steps/memory-object").number();
+    return imported * 2 > decode("frames").number() ? Outcome::ZeroCopy : Outcome::Copies;
+  }
+
+  const Json& all_;
+  Verdict verdict_;
+};
+
+}  // namespace
+
+const char* outcome_name(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::ZeroCopy:
+      return "zero-copy";
+    case Outcome::Copies:
+      return "copies";
+    case Outcome::Software:
+      return "software";
+    case Outcome::Broken:
+      break;
+  }
+  return "broken";
+}
+
+Json Verdict::json() const {
+  Json out = Json::object();
+  out.set("outcome", outcome_name(outcome));
+  Json list = Json::array();
+  for (const Problem& problem : problems) {
+    Json one = Json::object();
+    one.set("id", problem.id);
+    one.set("what", problem.what);
+    one.set("remedy", problem.remedy);
+    list.add(one);
+  }
+  out.set("problems", list);
+  return out;
+}
+
+Verdict judge(const Json& findings) {
+  return Judge(findings).judge();
+}
+
+std::string expected_step(const Json& findings, const std::string& codec) {
+  const std::string node = node_in(findings.at("decode/decoder/device").text());
+  bool decodes = false;
+  for (const Json& one : findings.at("va").items())
+    for (const Json& name : one.at("codecs").items())
+      decodes |= one.at("node").text() == node && name.text() == codec;
+  if (!decodes) return "software";
+  const Json steps = findings.at("decode/uploader/steps");
+  std::string most;
+  for (const std::string& name : steps.names())
+    if (most.empty() || steps.at(name).number() > steps.at(most).number()) most = name;
+  return most.empty() ? "?" : most;
+}
+
+}  // namespace dxva::doctor

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// What the findings mean: pure, from one document to one outcome and a sentence for each
+// problem.
+
+#include <string>
+#include <vector>
+
+#include "tools/doctor/json.hpp"
+
+namespace dxva::doctor {
+
+// The program's exit status.
+enum class Outcome {
+  ZeroCopy = 0,  // decoded by the device, textures without a copy
+  Copies = 1,    // decoded by the device, each frame copied
+  Software = 2,  // decoded on the CPU
+  Broken = 3,    // no picture, or a wrong one
+};
+[[nodiscard]] const char* outcome_name(Outcome outcome);  // "zero-copy", "copies", …
+
+struct Problem {
+  std::string id;      // stable, for programs: "no-render-node"
+  std::string what;    // a sentence
+  std::string remedy;  // a sentence; empty: there is none
+};
+
+struct Verdict {
+  Outcome outcome = Outcome::Broken;
+  std::vector<Problem> problems;  // what stands in the way most comes first
+
+  [[nodiscard]] Json json() const;
+};
+
+// `findings` has the members system, environment, drm, va, gl, decode and ranks (probes.hpp).
+[[nodiscard]] Verdict judge(const Json& findings);
+
+// The step that a codec would take here: what the test clip took where the device decodes the
+// codec, else "software".
+[[nodiscard]] std::string expected_step(const Json& findings, const std::string& codec);
+
+}  // namespace dxva::doctor
