@@ -29,7 +29,7 @@ OURS = {
     "gst/dxvagl": ["gst/common", "lib/base", "lib/video", "lib/drm", "lib/dmabuf", "lib/gl"],
     # talks to our elements by GStreamer's API only
     "tools": ["lib/base", "lib/video", "lib/drm", "lib/dmabuf", "lib/accel", "lib/va",
-              "lib/decode", "lib/gl"],
+              "lib/decode", "lib/gl", "lib/softva"],
 }
 
 # other people's headers -> the files that may include them (tests/ may include anything)
@@ -37,9 +37,9 @@ THEIRS = [
     ("GStreamer GL", ["gst/gl/*"], ["gst/dxvagl/*", "tools/*"]),
     ("GLib, GObject and GStreamer", ["gst/*", "glib*", "gio/*", "gobject/*", "gmodule*"],
      ["gst/*", "tools/*"]),
-    ("VA-API", ["va/*"], ["lib/va/*", "lib/softva/*"]),
+    ("VA-API", ["va/*"], ["lib/va/*", "lib/softva/*", "tools/doctor/probe_*"]),
     ("libavcodec", ["libav*/*"], ["lib/decode/avcodec_*", "lib/softva/*"]),
-    ("OpenGL and EGL", ["EGL/*", "GL/*", "GLES*/*", "KHR/*"], ["lib/gl/*", "gst/dxvagl/*"]),
+    ("OpenGL and EGL", ["EGL/*", "GL/*", "GLES*/*", "KHR/*"], ["lib/gl/*", "gst/dxvagl/*", "tools/doctor/probe_*"]),
     ("CUDA", ["cuda*"], ["lib/cuda/*"]),
 ]
 
@@ -100,6 +100,8 @@ def check_table() -> list[str]:
         ("gst/dxvagl/x.cpp", "va/va.h", False),
         ("gst/dxva/x.cpp", "gst/gl/gl.h", False),
         ("gst/dxva/x.cpp", "gst/gst.h", True),
+        ("tools/play/x.cpp", "va/va.h", False),
+        ("tools/doctor/probe_va.cpp", "va/va_str.h", True),
         ("lib/va/x.cpp", "EGL/egl.h", False),
         ("lib/base/x.cpp", "vector", True),
         ("lib/base/x.cpp", "lib/base/result.hpp", True),
