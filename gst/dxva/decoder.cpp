@@ -94,6 +94,7 @@ bool Decoder::start() {
   output_ = {};
   agreement_ = {};
   pause_ = next_pause_ = 0;
+  tried_modifiers_.clear();
   return true;
 }
 
@@ -148,7 +149,8 @@ bool Decoder::set_format(GstVideoCodecState* state) {
   decode::StreamParams params{.codec = *codec,
                               .codec_data = bytes_of(state->codec_data),
                               .low_latency = active_.low_latency,
-                              .extra_surfaces = active_.extra_surfaces};
+                              .extra_surfaces = active_.extra_surfaces,
+                              .modifiers = tried_modifiers_};
 
   const bool same_stream =
       decoder_ && params.codec == params_.codec && params.codec_data == params_.codec_data;

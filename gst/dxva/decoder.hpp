@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 #include "gst/common/gst_ptr.hpp"
 #include "gst/dxva/copy_buffers.hpp"
@@ -72,9 +73,21 @@ class Decoder {
   GstFlowReturn push_ready();
   void release_abandoned();
   GstFlowReturn deliver(const decode::DecodedFrame& picture);
-  [[nodiscard]] bool prepare(const decode::DecodedFrame& picture, SurfaceLook& look);
-  [[nodiscard]] bool negotiate(const decode::DecodedFrame& picture, const OutputFormat& output,
-                               SurfaceLook& look);
+  // Whether there are caps for a picture.
+  struct Prepared {
+    enum class Kind {
+      Ready,
+      Refused,
+      DecodedAgain,  // it comes once more, on another surface
+    } kind = Kind::Ready;
+    GstFlowReturn flow = GST_FLOW_OK;  // of DecodedAgain
+  };
+  [[nodiscard]] Prepared prepare(const decode::DecodedFrame& picture, SurfaceLook& look);
+  [[nodiscard]] Prepared negotiate(const decode::DecodedFrame& picture,
+                                   const OutputFormat& output, SurfaceLook& look);
+  [[nodiscard]] Result<bool> remake_surfaces(const decode::DecodedFrame& picture,
+                                             const SurfaceLook& look,
+                                             const ModifiersTaken& taken);
   [[nodiscard]] OutputFormat steady_format(const decode::DecodedFrame& picture) const;
   [[nodiscard]] Reason lend(const decode::DecodedFrame& picture, const SurfaceLook& look,
                             GstVideoCodecFrame& frame);
@@ -112,6 +125,9 @@ class Decoder {
   OutputFormat output_;
   Agreement agreement_;
   bool negotiate_again_ = true;
+  // What the driver was asked to lay surfaces out as, because downstream takes nothing else.
+  // New decoders ask for it from the start.
+  std::vector<uint64_t> tried_modifiers_;
   // A refusal that made us leave dma-bufs altogether: pictures until the next try, and how
   // many it will be the time after.
   uint32_t pause_ = 0;

@@ -40,7 +40,7 @@ OutputFormat Decoder::steady_format(const decode::DecodedFrame& picture) const {
 }
 
 // Sees to it that caps are agreed for this picture.
-bool Decoder::prepare(const decode::DecodedFrame& picture, SurfaceLook& look) {
+Decoder::Prepared Decoder::prepare(const decode::DecodedFrame& picture, SurfaceLook& look) {
   const OutputFormat output = steady_format(picture);
   const bool asked = gst_pad_check_reconfigure(GST_VIDEO_DECODER_SRC_PAD(&element_));
   bool again =
@@ -50,26 +50,41 @@ bool Decoder::prepare(const decode::DecodedFrame& picture, SurfaceLook& look) {
       look = look_at(picture, active_.layout);
       // A driver may lay out one surface otherwise than the next. DMA_DRM caps can follow it;
       // with the older ones this surface is copied, and no other.
-      if (look.refused == Reason::None && look.layout.modifier != agreement_.modifier) {
-        again = agreement_.delivery == Delivery::DmaDrm;
-        if (!again) look.refused = Reason::ModifierNotLinear;
+      if (look.refused == Reason::None && look.modifier != agreement_.modifier) {
+        again = agreement_.delivery == Delivery::DmaDrm && agreement_.taken.take(look.modifier);
+        if (!again) look.refused = reason_not_taken(agreement_.taken);
       }
     } else if (pause_ > 0 && --pause_ == 0) {
       again = true;
     }
   }
-  return !again || negotiate(picture, output, look);
+  return again ? negotiate(picture, output, look) : Prepared{};
 }
 
-bool Decoder::negotiate(const decode::DecodedFrame& picture, const OutputFormat& output,
-                        SurfaceLook& look) {
+// True when the driver is asked anew: the picture comes again, on a surface that may be what
+// downstream takes.
+Result<bool> Decoder::remake_surfaces(const decode::DecodedFrame& picture,
+                                      const SurfaceLook& look, const ModifiersTaken& taken) {
+  const bool driver_takes_list = !taken.take(look.modifier) && decoder_->takes_modifiers();
+  auto choice = choose_modifiers(look.modifier, taken, driver_takes_list, tried_modifiers_);
+  if (choice.way != SurfaceWay::Remake) return false;
+  GST_INFO_OBJECT(&element_,
+                  "surfaces are %s, which downstream does not take: asking for others",
+                  modifier_text(look.modifier).c_str());
+  tried_modifiers_ = std::move(choice.ask);
+  return decoder_->remake_surfaces(picture, tried_modifiers_);
+}
+
+Decoder::Prepared Decoder::negotiate(const decode::DecodedFrame& picture,
+                                     const OutputFormat& output, SurfaceLook& look) {
   if (output.format == GST_VIDEO_FORMAT_UNKNOWN) {
     GST_ELEMENT_ERROR(
         &element_, STREAM, FORMAT,
         ("Pictures with this chroma format and %u bits are not supported.", picture.bit_depth),
         (nullptr));
-    return false;
+    return {.kind = Prepared::Kind::Refused};
   }
+  ModifiersTaken taken;
   std::optional<SurfaceOffer> described;
   Reason reason = Reason::None;
   if (!picture.surface) {
@@ -80,17 +95,29 @@ bool Decoder::negotiate(const decode::DecodedFrame& picture, const OutputFormat&
     reason = Reason::DownstreamNoDmabuf;
   } else {
     look = look_at(picture, active_.layout);
+    taken = negotiator_.modifiers_taken(picture.surface->fourcc());
+    if (active_.layout == video::LayoutRule::TightLinear) taken = taken.only_linear();
+    if (look.refused == Reason::None || look.refused == Reason::ModifierNotLinear) {
+      const auto remade = remake_surfaces(picture, look, taken);
+      if (!remade || *remade) {
+        negotiate_again_ = true;
+        return {.kind = Prepared::Kind::DecodedAgain,
+                .flow = remade ? GST_FLOW_OK : answer_error(remade.error())};
+      }
+    }
     reason = look.refused;
-    if (reason == Reason::None) described = offer_of(look, picture);
-    // This surface's fault; another one may do better later.
+    if (reason == Reason::None)
+      described = offer_of(look, picture);
     else
-      take_a_pause();
+      take_a_pause();  // this surface's fault; another one may do better later
   }
   if (!(output == output_)) {
     refused_.clear();
     next_pause_ = 0;
   }
-  agreement_ = negotiator_.negotiate(output, input_, described, reason);
+  agreement_ = negotiator_.negotiate(output, input_, described, taken, reason);
+  // A driver that lays out each surface as it likes may do better with a later one.
+  if (described && !agreement_.is_dmabuf() && !taken.take(described->modifier)) take_a_pause();
   copy_buffers_.prepare(agreement_);
   output_ = output;
   negotiate_again_ = false;
@@ -98,7 +125,8 @@ bool Decoder::negotiate(const decode::DecodedFrame& picture, const OutputFormat&
   report_latency();
   if (agreement_.taken_instead && !GST_PAD_IS_FLUSHING(GST_VIDEO_DECODER_SRC_PAD(&element_)))
     report_refused_format(output);
-  return agreement_.delivery != Delivery::None;
+  return {.kind = agreement_.delivery != Delivery::None ? Prepared::Kind::Ready
+                                                        : Prepared::Kind::Refused};
 }
 
 // The "not-negotiated" of whoever pushed the packet would be all that is known of it.

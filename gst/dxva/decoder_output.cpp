@@ -80,15 +80,20 @@ GstFlowReturn Decoder::deliver(const decode::DecodedFrame& picture) {
     return GST_FLOW_OK;
   }
   SurfaceLook look;
-  if (!prepare(picture, look)) {
+  const Prepared prepared = prepare(picture, look);
+  if (prepared.kind == Prepared::Kind::DecodedAgain) {
+    // The frame stays in the base class's list for the second attempt.
+    gst_video_codec_frame_unref(frame);
+    return prepared.flow;
+  }
+  if (prepared.kind == Prepared::Kind::Refused) {
     gst_video_decoder_release_frame(&element_, frame);
     return GST_PAD_IS_FLUSHING(GST_VIDEO_DECODER_SRC_PAD(&element_)) ? GST_FLOW_FLUSHING
                                                                      : GST_FLOW_NOT_NEGOTIATED;
   }
   const Outgoing outgoing = leave(picture, look, *frame);
   if (outgoing.unreadable != Reason::None) {
-    // The frame stays in the base class's list for the second attempt.
-    gst_video_codec_frame_unref(frame);
+    gst_video_codec_frame_unref(frame);  // stays listed, as above
     const Status again = decoder_->decode_again(picture, outgoing.unreadable);
     return again ? GST_FLOW_OK : answer_error(again.error());
   }
@@ -224,7 +229,7 @@ GstFlowReturn Decoder::allocate_copy(GstVideoCodecFrame& frame, Reason reason) {
     // System memory under DMABuf caps is for our own uploader only. A stranger gets other caps,
     // and keeps them for a while.
     take_a_pause();
-    agreement_ = negotiator_.negotiate(output_, input_, std::nullopt, reason);
+    agreement_ = negotiator_.negotiate(output_, input_, std::nullopt, {}, reason);
     if (agreement_.delivery == Delivery::None) return GST_FLOW_NOT_NEGOTIATED;
   }
   // From downstream's pool where it proposed one, so that this copy is the only one.

@@ -5,6 +5,7 @@
 
 #include <cinttypes>
 #include <cstdio>
+#include <cstring>
 #include <string>
 
 #include "gst/common/gst_ptr.hpp"
@@ -51,6 +52,36 @@ bool names_dmabuf(const GstCaps* caps, guint index) {
   GstCapsFeatures* features = gst_caps_get_features(caps, index);
   return features && !gst_caps_features_is_any(features) &&
          gst_caps_features_contains(features, GST_CAPS_FEATURE_MEMORY_DMABUF);
+}
+
+// A field of one string or of a list of them.
+template <typename Function>
+void for_each_string(const GValue* value, Function function) {
+  if (!value) return;
+  if (G_VALUE_HOLDS_STRING(value)) return function(g_value_get_string(value));
+  if (!GST_VALUE_HOLDS_LIST(value)) return;
+  for (guint i = 0; i < gst_value_list_get_size(value); ++i)
+    for_each_string(gst_value_list_get_value(value, i), function);
+}
+
+void add_modifiers(const GstStructure* caps, uint32_t fourcc, bool dma_drm,
+                   ModifiersTaken& out) {
+  const GValue* formats = gst_structure_get_value(caps, "format");
+  const GValue* drm_formats = gst_structure_get_value(caps, "drm-format");
+  bool drm = !formats;
+  bool linear = !formats;
+  for_each_string(formats, [&](const char* name) {
+    drm |= std::strcmp(name, "DMA_DRM") == 0;
+    linear |= std::strcmp(name, fourcc == format::kNV12 ? "NV12" : "P010_10LE") == 0;
+  });
+  if (drm && dma_drm) {
+    out.any |= !drm_formats;
+    for_each_string(drm_formats, [&](const char* text) {
+      const auto parsed = parse_drm_format(text);
+      if (parsed && parsed->fourcc == fourcc) out.add(parsed->modifier);
+    });
+  }
+  if (linear) out.add(kModifierLinear);
 }
 
 bool takes_dmabuf(const GstCaps* downstream, const GstCaps* wanted) {
@@ -128,6 +159,20 @@ bool Negotiator::downstream_names_dmabuf() const {
   return false;
 }
 
+ModifiersTaken modifiers_in(const GstCaps* caps, uint32_t fourcc, bool dma_drm) {
+  ModifiersTaken out;
+  for (guint i = 0; i < gst_caps_get_size(caps); ++i)
+    if (names_dmabuf(caps, i))
+      add_modifiers(gst_caps_get_structure(caps, i), fourcc, dma_drm, out);
+  return out;
+}
+
+ModifiersTaken Negotiator::modifiers_taken(uint32_t fourcc) const {
+  const auto downstream = downstream_caps(decoder_);
+  if (!downstream || gst_caps_is_any(downstream.get())) return {};
+  return modifiers_in(downstream.get(), fourcc, has_dma_drm());
+}
+
 // Sends the caps and asks for allocation; the base class keeps the state.
 bool Negotiator::try_caps(const OutputFormat& output, GstVideoFormat format,
                           GstVideoCodecState* input, Delivery delivery, uint64_t modifier,
@@ -149,8 +194,10 @@ bool Negotiator::try_caps(const OutputFormat& output, GstVideoFormat format,
 }
 
 Agreement Negotiator::negotiate(const OutputFormat& output, GstVideoCodecState* input,
-                                std::optional<SurfaceOffer> offer, Reason reason) {
+                                std::optional<SurfaceOffer> offer, const ModifiersTaken& taken,
+                                Reason reason) {
   Agreement out;
+  out.taken = taken;
   out.reason = reason;
   const auto downstream = downstream_caps(decoder_);
   if (!downstream) return out;
@@ -176,7 +223,7 @@ Agreement Negotiator::negotiate(const OutputFormat& output, GstVideoCodecState* 
     for (const Delivery delivery : {Delivery::DmaDrm, Delivery::Dmabuf}) {
       if (delivery == Delivery::DmaDrm && !has_dma_drm()) continue;
       if (delivery == Delivery::Dmabuf && offer->modifier != kModifierLinear) {
-        out.reason = Reason::ModifierNotLinear;
+        out.reason = reason_not_taken(taken);
         continue;
       }
       const auto caps = caps_for(info, output, delivery, offer->modifier);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "gst/common/gst_ptr.hpp"
+#include "gst/dxva/modifier_choice.hpp"
 #include "gst/dxva/output_format.hpp"
 #include "lib/base/path.hpp"
 
@@ -42,6 +43,7 @@ struct Agreement {
   uint64_t modifier = 0;  // of DmaDrm and Dmabuf
   AllocationAnswer allocation;
   bool takes_system = true;      // else dma-bufs or nothing
+  ModifiersTaken taken;          // of dma-bufs of this format
   Reason reason = Reason::None;  // System: why nothing better
   // None: what downstream takes instead. Null where that was not the trouble.
   GstPtr<GstCaps> taken_instead;
@@ -50,6 +52,10 @@ struct Agreement {
     return delivery == Delivery::DmaDrm || delivery == Delivery::Dmabuf;
   }
 };
+
+// The layouts in which `caps` take dma-bufs of a DRM format, in their order; `dma_drm`: whether
+// this GStreamer can say more than linear.
+[[nodiscard]] ModifiersTaken modifiers_in(const GstCaps* caps, uint32_t fourcc, bool dma_drm);
 
 // "NV12, P010_10LE": the formats of system memory and of linear dma-bufs that `caps` name.
 [[nodiscard]] std::string formats_named(const GstCaps* caps);
@@ -66,10 +72,14 @@ class Negotiator {
   // Whether downstream names dma-bufs at all. "Anything" is not naming: fakesink takes every
   // caps and then looks at none of them.
   [[nodiscard]] bool downstream_names_dmabuf() const;
+  // Of those, the layouts in which it takes surfaces of this DRM format.
+  [[nodiscard]] ModifiersTaken modifiers_taken(uint32_t fourcc) const;
 
-  // Without an offer `reason` says why. Delivery::None: downstream takes nothing of this.
+  // `taken` goes with the offer. Without one `reason` says why. Delivery::None: downstream
+  // takes nothing of this.
   [[nodiscard]] Agreement negotiate(const OutputFormat& output, GstVideoCodecState* input,
-                                    std::optional<SurfaceOffer> offer, Reason reason);
+                                    std::optional<SurfaceOffer> offer,
+                                    const ModifiersTaken& taken, Reason reason);
 
  private:
   [[nodiscard]] bool try_caps(const OutputFormat& output, GstVideoFormat format,

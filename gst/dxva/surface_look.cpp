@@ -14,6 +14,7 @@ SurfaceLook look_at(const decode::DecodedFrame& picture, video::LayoutRule rule)
     return out;
   }
   const dmabuf::ExternalFrame& frame = *exported->frame;
+  if (frame.plane_count > 0) out.modifier = frame.objects[frame.planes[0].object].modifier;
   auto layout = video::classify(frame.describe(), rule);
   if (!layout) {
     out.refused = layout.error().reason;

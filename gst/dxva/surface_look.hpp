@@ -2,6 +2,7 @@
 #pragma once
 
 #include "gst/dxva/negotiation.hpp"
+#include "lib/base/fourcc.hpp"
 #include "lib/base/path.hpp"
 #include "lib/decode/bitstream_decoder.hpp"
 #include "lib/va/surface_pool.hpp"
@@ -12,6 +13,7 @@ namespace dxva::gst {
 // What one picture's surface could be passed on as.
 struct SurfaceLook {
   Reason refused = Reason::None;
+  uint64_t modifier = kModifierInvalid;  // as exported, also of a layout that is refused
   va::Surface::Export exported;
   video::Layout layout;
 };

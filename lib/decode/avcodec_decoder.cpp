@@ -60,6 +60,11 @@ class AvcodecDecoder final : public BitstreamDecoder {
   Status send(const Packet& packet) override;
   std::optional<DecodedFrame> receive() override;
   Status decode_again(const DecodedFrame& picture, Reason reason) override;
+  bool takes_modifiers() const override {
+    return mode_.hardware && device_takes_modifiers(*display_, params_.codec);
+  }
+  Result<bool> remake_surfaces(const DecodedFrame& picture,
+                               const std::vector<uint64_t>& modifiers) override;
   std::vector<uint32_t> take_abandoned() override { return pending_.take_abandoned(); }
   void drain() override;
   void flush() override;
@@ -77,6 +82,8 @@ class AvcodecDecoder final : public BitstreamDecoder {
   [[nodiscard]] Status go_software(Reason reason, const StoredPacket& current);
   [[nodiscard]] Status restart_larger(const StoredPacket& packet);
   void output(AVFrame& frame, uint32_t number);
+  void await_again(const DecodedFrame& picture);
+  [[nodiscard]] Status replay(const std::deque<StoredPacket>& packets);
   void device_failed();
 
   const StreamParams params_;
@@ -115,7 +122,7 @@ Status AvcodecDecoder::open() {
   if (opened) {
     auto made = Hwaccel::create(display_, traits_.dpb + kBeyondDpb + params_.extra_surfaces);
     if (made)
-      hwaccel_ = std::move(*made);
+      (hwaccel_ = std::move(*made))->set_modifiers(params_.modifiers);
     else
       opened = made.error();
   }
@@ -235,14 +242,50 @@ void AvcodecDecoder::interrupt(bool on) {
 // --- from the device to software, and to larger surfaces
 
 Status AvcodecDecoder::decode_again(const DecodedFrame& picture, Reason reason) {
+  await_again(picture);
+  if (mode_.hardware) device_failed();
+  return go_software(reason, {});
+}
+
+// This picture and those that wait behind it come out once more.
+void AvcodecDecoder::await_again(const DecodedFrame& picture) {
   const auto await = [this](const DecodedFrame& again) {
     pending_.sent(again.number, {.sync_point = again.sync_point, .corrupt = again.corrupt});
   };
   await(picture);
   for (const DecodedFrame& later : ready_) await(later);
   ready_.clear();
-  if (mode_.hardware) device_failed();
-  return go_software(reason, {});
+}
+
+Result<bool> AvcodecDecoder::remake_surfaces(const DecodedFrame& picture,
+                                             const std::vector<uint64_t>& modifiers) {
+  if (!mode_.hardware || replay_.packets().empty()) return false;
+  await_again(picture);
+  hwaccel_->set_modifiers(modifiers);
+  const std::deque<StoredPacket> again = replay_.packets();
+  if (auto opened = open_context(true); !opened) {
+    const Status last = go_software(opened.error().reason, {});
+    if (!last) return last.error();
+    return true;
+  }
+  // The queue stays: the device may yet fail. A broken packet has been told of already.
+  const Status last = replay(again);
+  if (!last && last.error().code != ErrorCode::BadInput) return last.error();
+  return true;
+}
+
+// Pictures that are out already find nobody who awaits them and fall away (output()).
+Status AvcodecDecoder::replay(const std::deque<StoredPacket>& packets) {
+  const bool hardware = mode_.hardware;
+  Status last = Done{};
+  for (const StoredPacket& packet : packets) {
+    last = decode(packet, false);
+    // A device that fails meanwhile has had all of them decoded in software.
+    if (mode_.hardware != hardware) return last;
+    if (!last && last.error().code == ErrorCode::Busy) break;
+  }
+  if (drained_) context_.drain();
+  return last;
 }
 
 void AvcodecDecoder::device_failed() {
@@ -260,17 +303,10 @@ Status AvcodecDecoder::go_software(Reason reason, const StoredPacket& current) {
     replay_.clear();
     return opened;
   }
-  // Pictures that are out already find nobody who awaits them and fall away (output()).
   std::deque<StoredPacket> again = replay_.packets();
   replay_.clear();
   if (again.empty() && current.bytes) again.push_back(current);
-  Status last = Done{};
-  for (const StoredPacket& packet : again) {
-    last = decode(packet, false);
-    if (!last && last.error().code == ErrorCode::Busy) break;
-  }
-  if (drained_) context_.drain();
-  return last;
+  return replay(again);
 }
 
 // AV1 may grow without asking get_format again (FFmpeg 5.1 and 7.1): pictures would be written

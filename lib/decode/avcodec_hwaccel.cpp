@@ -149,14 +149,21 @@ Reason Hwaccel::prepare_surfaces(AVCodecContext& context, AVPixelFormat software
     return Reason::FormatUnsupported;
   if (description->width <= 0 || description->height <= 0) return Reason::SizeOutOfRange;
 
-  const va::SurfacePool::Config wanted{.fourcc = fourcc,
-                                       .width = static_cast<uint32_t>(description->width),
-                                       .height = static_cast<uint32_t>(description->height),
-                                       .count = surfaces_};
+  va::SurfacePool::Config wanted{.fourcc = fourcc,
+                                 .width = static_cast<uint32_t>(description->width),
+                                 .height = static_cast<uint32_t>(description->height),
+                                 .count = surfaces_,
+                                 .modifiers = modifiers_};
   // libavcodec comes here after each flush. The surfaces it had do again, and everybody
   // downstream knows them already; those of a device that failed meanwhile are not trusted.
   const bool reuse = pool_ && pool_->config() == wanted && trusted_;
   auto pool = reuse ? Result(pool_) : va::SurfacePool::create(display_, wanted);
+  if (!pool && !modifiers_.empty()) {
+    DXVA_INFO(Decode, "no surfaces with these modifiers: %s", pool.error().describe().c_str());
+    modifiers_.clear();
+    wanted.modifiers.clear();
+    pool = va::SurfacePool::create(display_, wanted);
+  }
   if (!pool) {
     DXVA_DEBUG(Decode, "no surfaces: %s", pool.error().describe().c_str());
     return pool.error().reason != Reason::None ? pool.error().reason : Reason::SurfacesNotMade;

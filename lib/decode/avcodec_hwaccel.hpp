@@ -6,6 +6,8 @@
 
 #include <memory>
 #include <mutex>
+#include <utility>
+#include <vector>
 
 #include "lib/decode/avcodec_handles.hpp"
 #include "lib/decode/bitstream_decoder.hpp"
@@ -45,6 +47,8 @@ class Hwaccel {
   [[nodiscard]] AVPixelFormat get_format(AVCodecContext& context, const AVPixelFormat* list);
   [[nodiscard]] int get_buffer(AVCodecContext& context, AVFrame& frame);
 
+  // For surfaces made from now on; empty: the driver's own choice.
+  void set_modifiers(std::vector<uint64_t> modifiers) { modifiers_ = std::move(modifiers); }
   // The device failed: its surfaces are not used again.
   void distrust_surfaces() { trusted_ = false; }
   void interrupt(bool on);
@@ -57,6 +61,7 @@ class Hwaccel {
   const std::shared_ptr<va::Display> display_;
   const uint32_t surfaces_;
   const BufferPtr device_;
+  std::vector<uint64_t> modifiers_;
   Noticed noticed_;
   bool trusted_ = true;
 

@@ -34,6 +34,8 @@ struct StreamParams {
   bool low_latency = false;     // pictures leave early; streams that reorder more than they say
                                 // lose some at the start
   uint32_t extra_surfaces = 0;  // beyond what decoding itself needs: for downstream
+  // What surfaces should be laid out as from the start, as of remake_surfaces().
+  std::vector<uint64_t> modifiers;
 };
 
 struct Rect {
@@ -140,6 +142,14 @@ class BitstreamDecoder {
   // The surface of `picture`, which receive() gave last, cannot be read. Decodes it and all
   // that come after it again, in software; errors as of send().
   [[nodiscard]] virtual Status decode_again(const DecodedFrame& picture, Reason reason) = 0;
+  // Whether the driver says that it reads such a list.
+  [[nodiscard]] virtual bool takes_modifiers() const = 0;
+  // The surface of `picture`, which receive() gave last, is not laid out as somebody needs it.
+  // Decodes it and all that come after it again, on surfaces that the driver is asked to lay
+  // out as one of `modifiers`, best first. What it makes of that only the surfaces show. False
+  // when the packets are gone: nothing has happened then. Errors as of send().
+  [[nodiscard]] virtual Result<bool> remake_surfaces(
+      const DecodedFrame& picture, const std::vector<uint64_t>& modifiers) = 0;
   // Packets that will never have a picture of their own: second fields, hidden frames, broken
   // ones.
   [[nodiscard]] virtual std::vector<uint32_t> take_abandoned() = 0;

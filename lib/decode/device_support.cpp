@@ -42,4 +42,12 @@ bool device_decodes(const va::Display& display, Codec codec) {
                              [codec](VAProfile profile) { return codec_of(profile) == codec; });
 }
 
+bool device_takes_modifiers(const va::Display& display, Codec codec) {
+  return std::ranges::any_of(display.profiles(), [&](VAProfile profile) {
+    if (codec_of(profile) != codec) return false;
+    const auto caps = display.decode_caps(profile);
+    return caps && caps->takes_modifiers;
+  });
+}
+
 }  // namespace dxva::decode

@@ -8,5 +8,7 @@ namespace dxva::decode {
 
 // Whether the device decodes some profile of the codec. A stream may still have another one.
 [[nodiscard]] bool device_decodes(const va::Display& display, Codec codec);
+// Whether the driver says that it reads a list of modifiers when it makes surfaces for `codec`.
+[[nodiscard]] bool device_takes_modifiers(const va::Display& display, Codec codec);
 
 }  // namespace dxva::decode

@@ -61,6 +61,14 @@ Result<Knobs> Knobs::from_environment() {
     return Error{.code = ErrorCode::BadInput,
                  .call = "DXVASOFT_TILED_FROM",
                  .text = "needs DXVASOFT_LAYOUT=tiled"};
+  if (const auto text = variable("DXVASOFT_MODIFIERS"); text == "ignored")
+    knobs.modifier_lists = ModifierLists::Ignored;
+  else if (text == "refused")
+    knobs.modifier_lists = ModifierLists::Refused;
+  else if (text == "unlisted")
+    knobs.modifier_lists = ModifierLists::Unlisted;
+  else if (!text.empty() && text != "honoured")
+    return bad_value("DXVASOFT_MODIFIERS", text);
   if (const auto text = variable("DXVASOFT_DESCRIPTOR_SIZE"); text == "0")
     knobs.descriptor_size = DescriptorSize::Zero;
   else if (text == "short")

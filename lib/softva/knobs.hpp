@@ -17,6 +17,15 @@ namespace dxva::softva {
 // much.
 enum class DescriptorSize : uint8_t { Right, Zero, Short };
 
+// How a client's list of modifiers is answered. Drivers that do not list the attribute either
+// refuse it or take it for one they need not know, and make what they always make.
+enum class ModifierLists : uint8_t {
+  Honoured,  // one of the list, or none of it can be had
+  Ignored,   // listed, taken, and ignored
+  Refused,   // listed and refused
+  Unlisted,  // not listed, taken, and ignored
+};
+
 // What tests may ask of the driver, read from the environment once per vaInitialize. README.md
 // beside this file has the list for people. (DXVASOFT_DUMP is stream_dump.hpp's: decoders see
 // no driver.)
@@ -26,6 +35,7 @@ struct Knobs {
   LayoutKind layout = LayoutKind::Tight;  // DXVASOFT_LAYOUT
   std::string vendor;                     // DXVASOFT_VENDOR; empty = our own
   uint32_t tiled_from_export = 0;         // DXVASOFT_TILED_FROM; 0 = tiled from the start
+  ModifierLists modifier_lists = ModifierLists::Honoured;  // DXVASOFT_MODIFIERS
   DescriptorSize descriptor_size = DescriptorSize::Right;  // DXVASOFT_DESCRIPTOR_SIZE
   FaultPlan faults;                                        // DXVASOFT_FAULT
   CallLog log;                                             // DXVASOFT_LOG

@@ -100,6 +100,15 @@ bool offers(const VADRMFormatModifierList& list, uint64_t modifier) {
 // the client takes neither.
 std::optional<LayoutKind> choose_layout(const Knobs& knobs, const Request& request) {
   if (!request.modifiers) return knobs.layout;
+  switch (knobs.modifier_lists) {
+    case ModifierLists::Honoured:
+      break;
+    case ModifierLists::Ignored:
+    case ModifierLists::Unlisted:
+      return knobs.layout;
+    case ModifierLists::Refused:
+      return std::nullopt;
+  }
   if (knobs.layout == LayoutKind::Tiled && offers(*request.modifiers, kTiledModifier))
     return LayoutKind::Tiled;
   if (!offers(*request.modifiers, kModifierLinear)) return std::nullopt;
@@ -195,8 +204,9 @@ VAStatus query_surface_attributes(Driver& driver, VAConfigID id, VASurfaceAttrib
   list.push_back(integer_attribute(VASurfaceAttribMemoryType, kGetSet, kMemoryTypes));
   list.push_back(
       pointer_attribute(VASurfaceAttribExternalBufferDescriptor, VA_SURFACE_ATTRIB_SETTABLE));
-  list.push_back(
-      pointer_attribute(VASurfaceAttribDRMFormatModifiers, VA_SURFACE_ATTRIB_SETTABLE));
+  if (driver.knobs.modifier_lists != ModifierLists::Unlisted)
+    list.push_back(
+        pointer_attribute(VASurfaceAttribDRMFormatModifiers, VA_SURFACE_ATTRIB_SETTABLE));
 
   const unsigned room = *count;
   *count = static_cast<unsigned>(list.size());

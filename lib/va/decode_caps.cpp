@@ -66,6 +66,8 @@ void raise(uint32_t& limit, int value) {
 }
 
 void add(DecodeCaps& caps, const VASurfaceAttrib& attribute) {
+  if (attribute.type == VASurfaceAttribDRMFormatModifiers)
+    caps.takes_modifiers |= (attribute.flags & VA_SURFACE_ATTRIB_SETTABLE) != 0;
   if (attribute.value.type != VAGenericValueTypeInteger) return;
   const int value = attribute.value.value.i;
   switch (attribute.type) {

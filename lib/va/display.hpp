@@ -42,6 +42,7 @@ struct DecodeCaps {
   uint32_t max_width = 0, max_height = 0;  // pixels; 0 = not told
   std::vector<uint32_t> fourccs;           // VA fourccs of surfaces it decodes into
   bool exports_prime2 = false;             // the driver says so; only a real export proves it
+  bool takes_modifiers = false;  // it reads a list of them for new surfaces; also only a hint
 };
 
 // Shared by everyone who holds a surface, context or image of it; the last one terminates it.

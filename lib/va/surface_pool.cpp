@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "lib/va/surface_pool.hpp"
 
+#include <va/va_drmcommon.h>
+
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <utility>
 
@@ -54,18 +57,27 @@ Result<std::shared_ptr<SurfacePool>> SurfacePool::create(std::shared_ptr<Display
 }
 
 Status SurfacePool::add_surfaces(uint32_t count) {
+  std::array<VASurfaceAttrib, 2> attributes{};
   // The format must be named: a driver may else choose another one of the same rt-format.
-  VASurfaceAttrib attribute{};
-  attribute.type = VASurfaceAttribPixelFormat;
-  attribute.flags = VA_SURFACE_ATTRIB_SETTABLE;
-  attribute.value.type = VAGenericValueTypeInteger;
-  attribute.value.value.i = static_cast<int>(va_fourcc(config_.fourcc));
+  attributes[0].type = VASurfaceAttribPixelFormat;
+  attributes[0].flags = VA_SURFACE_ATTRIB_SETTABLE;
+  attributes[0].value.type = VAGenericValueTypeInteger;
+  attributes[0].value.value.i = static_cast<int>(va_fourcc(config_.fourcc));
+  // Not sent empty: Mesa and iHD refuse, or warn of, attributes that they do not know.
+  std::vector<uint64_t> modifiers = config_.modifiers;  // the list's pointer is not const
+  VADRMFormatModifierList list{.num_modifiers = static_cast<uint32_t>(modifiers.size()),
+                               .modifiers = modifiers.data()};
+  attributes[1].type = VASurfaceAttribDRMFormatModifiers;
+  attributes[1].flags = VA_SURFACE_ATTRIB_SETTABLE;
+  attributes[1].value.type = VAGenericValueTypePointer;
+  attributes[1].value.value.p = &list;
+  const unsigned attribute_count = modifiers.empty() ? 1 : 2;
 
   std::vector<VASurfaceID> ids(count, VA_INVALID_SURFACE);
-  auto made =
-      check(vaCreateSurfaces(display_->get(), rt_format_of(config_.fourcc), config_.width,
-                             config_.height, ids.data(), count, &attribute, 1),
-            "vaCreateSurfaces");
+  auto made = check(
+      vaCreateSurfaces(display_->get(), rt_format_of(config_.fourcc), config_.width,
+                       config_.height, ids.data(), count, attributes.data(), attribute_count),
+      "vaCreateSurfaces");
   if (!made) return made;
   for (const VASurfaceID id : ids) {
     const accel::Index index = session_.add_surface();

@@ -36,9 +36,12 @@ class SurfacePool : public std::enable_shared_from_this<SurfacePool> {
     uint32_t width = 0;   // pixels, coded size
     uint32_t height = 0;
     uint32_t count = 0;
+    // What the memory may be laid out as, best first; empty: as the driver likes. A wish: some
+    // drivers take the list and do not read it, so only an export tells.
+    std::vector<uint64_t> modifiers;
     friend bool operator==(const Config&, const Config&) = default;
   };
-  // Refusals: FormatUnsupported.
+  // Refusals: FormatUnsupported. A driver that takes no list of modifiers is an error too.
   [[nodiscard]] static Result<std::shared_ptr<SurfacePool>> create(
       std::shared_ptr<Display> display, const Config& config);
   ~SurfacePool();

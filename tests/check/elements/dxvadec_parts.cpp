@@ -11,9 +11,12 @@
 #include "gst/dxva/codecs.hpp"
 #include "gst/dxva/decoder_stats.hpp"
 #include "gst/dxva/gstdxvaallocator.hpp"
+#include "gst/dxva/modifier_choice.hpp"
+#include "gst/dxva/negotiation.hpp"
 #include "gst/dxva/output_format.hpp"
 #include "gst/dxva/picture_copy.hpp"
 #include "gst/dxva/refused_buffers.hpp"
+#include "lib/base/fourcc.hpp"
 #include "tests/check/support/check.hpp"
 
 using namespace dxva;
@@ -297,6 +300,102 @@ GST_START_TEST(only_whole_pictures_are_taken) {
 }
 GST_END_TEST
 
+// --- which layout
+
+namespace {
+
+constexpr uint64_t kTiled = 0x7f00000000000001;
+constexpr uint64_t kOther = 0x0100000000000002;
+constexpr uint64_t kInvalid = 0x00ffffffffffffff;
+
+ModifiersTaken taken_of(std::initializer_list<uint64_t> list) {
+  ModifiersTaken out;
+  for (const uint64_t modifier : list) out.add(modifier);
+  return out;
+}
+
+ModifiersTaken modifiers_of(const char* caps_text, bool dma_drm = true) {
+  const auto caps = GstPtr<GstCaps>::adopt(gst_caps_from_string(caps_text));
+  fail_unless(bool(caps), "%s", caps_text);
+  return modifiers_in(caps.get(), format::kNV12, dma_drm);
+}
+
+}  // namespace
+
+GST_START_TEST(drm_formats_are_read_to_the_letter) {
+  const struct {
+    const char* text;
+    DrmFormat format;
+  } cases[] = {{"NV12", {format::kNV12, 0}},
+               {"NV12:0x0100000000000002", {format::kNV12, kOther}},
+               {"P010:0x0", {format::kP010, 0}}};
+  for (const auto& one : cases)
+    fail_unless(parse_drm_format(one.text) == one.format, "%s", one.text);
+  for (const char* text : {"", "NV1", "NV12:", "NV12:0x", "NV12:2", "NV12:0xzz", "NV12:0x1 ",
+                           "NV12 0x1", "NV12:0x10000000000000000", "NV12:0x-1"})
+    fail_if(parse_drm_format(text).has_value(), "\"%s\"", text);
+}
+GST_END_TEST
+
+GST_START_TEST(downstreams_modifiers_keep_its_order) {
+  const char* drm =
+      "video/x-raw(memory:DMABuf),format=DMA_DRM,drm-format={P010:0x0100000000000002,"
+      "NV12:0x7f00000000000001,nonsense,NV12:0x0100000000000002};"
+      "video/x-raw(memory:DMABuf),format={NV12,P010_10LE};video/x-raw,format=NV12";
+  fail_unless(modifiers_of(drm).list == std::vector<uint64_t>({kTiled, kOther, 0}));
+  fail_if(modifiers_of(drm).any);
+  // Before 1.24 nothing but linear can be said.
+  fail_unless(modifiers_of(drm, false).list == std::vector<uint64_t>({0}));
+  fail_unless(
+      modifiers_of("video/x-raw(memory:DMABuf),format=DMA_DRM,drm-format=NV12:0x1").list ==
+      std::vector<uint64_t>({1}));
+  fail_unless(modifiers_of("video/x-raw(memory:DMABuf),format=DMA_DRM").any);
+  fail_unless(modifiers_of("video/x-raw(memory:DMABuf)").any);
+  const auto other_format = modifiers_of("video/x-raw(memory:DMABuf),format=P010_10LE");
+  fail_unless(other_format.list.empty() && !other_format.any);
+  const auto system = modifiers_of("video/x-raw,format=NV12;video/x-raw(memory:GLMemory)");
+  fail_unless(system.list.empty() && !system.any);
+}
+GST_END_TEST
+
+GST_START_TEST(what_the_driver_made_is_lent_wherever_it_stands_in_the_list) {
+  for (const auto& taken :
+       {taken_of({kTiled}), taken_of({0, kOther, kTiled}), ModifiersTaken{.any = true}}) {
+    const auto choice = choose_modifiers(kTiled, taken, true, {});
+    fail_unless(choice.way == SurfaceWay::Lend && choice.ask.empty());
+  }
+}
+GST_END_TEST
+
+GST_START_TEST(another_layout_is_asked_for_in_downstreams_order_and_once) {
+  const auto choice = choose_modifiers(kTiled, taken_of({kOther, kInvalid, 0}), true, {});
+  fail_unless(choice.way == SurfaceWay::Remake);
+  fail_unless(choice.ask == std::vector<uint64_t>({kOther, 0}));
+  const auto again = choose_modifiers(kTiled, taken_of({kOther, 0}), true, choice.ask);
+  fail_unless(again.way == SurfaceWay::Copy);
+  // Another consumer, another question.
+  const auto changed = choose_modifiers(kTiled, taken_of({0}), true, choice.ask);
+  fail_unless(changed.way == SurfaceWay::Remake);
+}
+GST_END_TEST
+
+GST_START_TEST(nothing_is_asked_of_a_driver_that_takes_no_list) {
+  fail_unless(choose_modifiers(kTiled, taken_of({0}), false, {}).way == SurfaceWay::Copy);
+  fail_unless(choose_modifiers(kTiled, {}, true, {}).way == SurfaceWay::Copy);
+  fail_unless(choose_modifiers(0, taken_of({kInvalid}), true, {}).way == SurfaceWay::Copy);
+}
+GST_END_TEST
+
+GST_START_TEST(the_reason_for_a_copy_tells_linear_consumers_from_others) {
+  fail_unless(reason_not_taken(taken_of({0})) == Reason::ModifierNotLinear);
+  fail_unless(reason_not_taken({}) == Reason::ModifierNotLinear);
+  fail_unless(reason_not_taken(taken_of({0, kOther})) == Reason::ModifierNotImportable);
+  fail_unless(taken_of({kOther, 0}).only_linear().list == std::vector<uint64_t>({0}));
+  fail_unless(ModifiersTaken{.any = true}.only_linear().list == std::vector<uint64_t>({0}));
+  fail_unless(taken_of({kOther}).only_linear().list.empty());
+}
+GST_END_TEST
+
 static Suite* dxvadec_parts_suite() {
   Suite* suite = suite_create("dxvadec_parts");
   TCase* memory = tcase_create("memory");
@@ -312,6 +411,14 @@ static Suite* dxvadec_parts_suite() {
   tcase_add_test(copies, gray_gets_chroma_of_no_colour);
   tcase_add_test(copies, formats_that_do_not_match_are_refused);
   suite_add_tcase(suite, copies);
+  TCase* layouts = tcase_create("layouts");
+  tcase_add_test(layouts, drm_formats_are_read_to_the_letter);
+  tcase_add_test(layouts, downstreams_modifiers_keep_its_order);
+  tcase_add_test(layouts, what_the_driver_made_is_lent_wherever_it_stands_in_the_list);
+  tcase_add_test(layouts, another_layout_is_asked_for_in_downstreams_order_and_once);
+  tcase_add_test(layouts, nothing_is_asked_of_a_driver_that_takes_no_list);
+  tcase_add_test(layouts, the_reason_for_a_copy_tells_linear_consumers_from_others);
+  suite_add_tcase(suite, layouts);
   TCase* books = tcase_create("bookkeeping");
   tcase_add_test(books, a_refused_buffer_is_tried_again_after_a_while);
   tcase_add_test(books, events_name_reasons);

@@ -15,7 +15,8 @@ def insisting(tap: Tap, clip: Clip) -> None:
              "zero-copy=require plays where every surface can be exported", str(run))
     for what, reason, environment in [
         ("an export that fails", "export-failed", {"DXVASOFT_FAULT": "export:at=20"}),
-        ("tiled memory that nobody takes", "modifier-not-linear", {"DXVASOFT_LAYOUT": "tiled"}),
+        ("tiled memory that nobody takes", "modifier-not-linear",
+         {"DXVASOFT_LAYOUT": "tiled", "DXVASOFT_MODIFIERS": "ignored"}),
         ("surfaces that turn tiled", "modifier-not-linear",
          {"DXVASOFT_LAYOUT": "tiled", "DXVASOFT_TILED_FROM": "20"}),
         ("a device that fails", "decode-errors", {"DXVASOFT_FAULT": "endpicture:at=40"}),

@@ -145,6 +145,54 @@ GST_START_TEST(client_that_lists_modifiers_gets_one_of_them) {
 }
 GST_END_TEST;
 
+// The surface's modifier; 1 when the driver makes none for that list.
+static uint64_t modifier_for_linear_only(Client& client) {
+  uint64_t linear = 0;
+  VADRMFormatModifierList list{.num_modifiers = 1, .modifiers = &linear};
+  VASurfaceAttrib wish{};
+  wish.type = VASurfaceAttribDRMFormatModifiers;
+  wish.flags = VA_SURFACE_ATTRIB_SETTABLE;
+  wish.value.type = VAGenericValueTypePointer;
+  wish.value.value.p = &list;
+  VASurfaceID surface = VA_INVALID_SURFACE;
+  const VAStatus made =
+      vaCreateSurfaces(client.display(), VA_RT_FORMAT_YUV420, 64, 48, &surface, 1, &wish, 1);
+  if (made == VA_STATUS_ERROR_ATTR_NOT_SUPPORTED) return 1;
+  fail_unless_equals_int(made, VA_STATUS_SUCCESS);
+  return Export(client, surface).descriptor().objects[0].drm_format_modifier;
+}
+
+GST_START_TEST(lists_of_modifiers_are_answered_as_the_knob_says) {
+  const ScopedEnvironment layout("DXVASOFT_LAYOUT", "tiled");
+  const struct {
+    const char* knob;
+    uint64_t modifier;
+    bool named;  // among the surface attributes
+  } cases[] = {{"honoured", 0, true},
+               {"ignored", kMadeUpModifier, true},
+               {"refused", 1, true},
+               {"unlisted", kMadeUpModifier, false}};
+  for (const auto& one : cases) {
+    const ScopedEnvironment knob("DXVASOFT_MODIFIERS", one.knob);
+    Client client;
+    fail_unless_equals_uint64(modifier_for_linear_only(client), one.modifier);
+    VAConfigID config = VA_INVALID_ID;
+    fail_unless_equals_int(vaCreateConfig(client.display(), VAProfileH264Main, VAEntrypointVLD,
+                                          nullptr, 0, &config),
+                           VA_STATUS_SUCCESS);
+    VASurfaceAttrib attributes[32];
+    unsigned count = 32;
+    fail_unless_equals_int(
+        vaQuerySurfaceAttributes(client.display(), config, attributes, &count),
+        VA_STATUS_SUCCESS);
+    bool named = false;
+    for (unsigned i = 0; i < count; ++i)
+      named |= attributes[i].type == VASurfaceAttribDRMFormatModifiers;
+    fail_unless_equals_int(named, one.named);
+  }
+}
+GST_END_TEST;
+
 GST_START_TEST(surfaces_turn_tiled_at_an_export) {
   const ScopedEnvironment layout("DXVASOFT_LAYOUT", "tiled");
   const ScopedEnvironment knob("DXVASOFT_TILED_FROM", "3");
@@ -395,6 +443,7 @@ Suite* softva_knobs_suite() {
   tcase_add_test(tcase, tiled_words_read_back_right);
   tcase_add_test(tcase, tiled_surface_keeps_what_the_picture_does_not_cover);
   tcase_add_test(tcase, client_that_lists_modifiers_gets_one_of_them);
+  tcase_add_test(tcase, lists_of_modifiers_are_answered_as_the_knob_says);
   tcase_add_test(tcase, surfaces_turn_tiled_at_an_export);
   tcase_add_test(tcase, composed_layout_has_one_layer_whatever_is_asked);
   tcase_add_test(tcase, odd_pitch_is_odd_in_samples);

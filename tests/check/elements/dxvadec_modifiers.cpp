@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Surfaces in a layout that downstream does not take: the driver is asked for another one, and
+// what comes out of that is believed, not what was asked for.
+#include "tests/check/support/check.hpp"
+#include "tests/check/support/decode_rig.hpp"
+
+using namespace dxva::test;
+
+namespace {
+
+const std::string kSystemToo = std::string(kDmabufNv12) + ";video/x-raw";
+
+std::vector<Picture> reference(const std::string& from = source(h264_mp4())) {
+  return decode(from, "avdec_h264").pictures;
+}
+
+// The bundled driver, whose own layout is the one of its tiles.
+void tiled_driver(const char* modifiers) {
+  g_setenv("DXVASOFT_LAYOUT", "tiled", TRUE);
+  g_setenv("DXVASOFT_MODIFIERS", modifiers, TRUE);
+}
+
+bool has_dma_drm() {
+  guint minor = 0;
+  guint ignored = 0;
+  gst_version(&ignored, &minor, &ignored, &ignored);
+  return minor >= 24;
+}
+
+std::string drm_caps(const std::string& formats) {
+  return "video/x-raw(memory:DMABuf),format=DMA_DRM,drm-format={" + formats + "}";
+}
+
+void expect_exported(const Decoded& out, const std::vector<Picture>& wanted) {
+  fail_unless(out.error.empty(), "%s", out.error.c_str());
+  expect_same(out.pictures, wanted);
+  fail_unless_equals_uint64(out.step("exported"), wanted.size());
+  fail_unless_equals_int(out.caps.size(), 1);
+  fail_unless(out.path_changes.empty());
+  for (const Picture& picture : out.pictures) fail_unless(picture.dmabuf);
+}
+
+void expect_copied(const Decoded& out, const std::vector<Picture>& wanted, const char* reason) {
+  fail_unless(out.error.empty(), "%s", out.error.c_str());
+  expect_same(out.pictures, wanted);
+  fail_unless_equals_uint64(out.step("cpu-copy"), wanted.size());
+  fail_unless_equals_uint64(out.reason(reason), wanted.size());
+  fail_unless_equals_int(out.caps.size(), 1);
+}
+
+}  // namespace
+
+GST_START_TEST(a_tiling_driver_makes_linear_surfaces_where_only_those_are_taken) {
+  tiled_driver("honoured");
+  const auto wanted = reference();
+  for (const char* decoder : {"dxvadec", "dxvadec layout=tight-linear",
+                              "dxvadec zero-copy=require", "dxvadec software-fallback=false"}) {
+    std::printf("# %s\n", decoder);
+    const Decoded out =
+        decode(source(h264_mp4()), decoder, {.sink_caps = kDmabufNv12, .video_meta = true});
+    expect_exported(out, wanted);
+    fail_unless_equals_uint64(out.stat("errors"), 0);
+  }
+}
+GST_END_TEST
+
+// Also one that came out only at the end of the stream, when all packets were in.
+GST_START_TEST(a_stream_of_a_few_pictures_gets_them_too) {
+  tiled_driver("honoured");
+  const std::string from = source(clip("short.mp4", "-c:v libx264 -threads 1", "64x64", 4));
+  expect_exported(decode(from, "dxvadec", {.sink_caps = kDmabufNv12, .video_meta = true}),
+                  reference(from));
+}
+GST_END_TEST
+
+GST_START_TEST(other_caps_need_no_second_question) {
+  tiled_driver("honoured");
+  const std::string log = make_folder("modifiers") + "/" + std::to_string(getpid()) + ".log";
+  g_setenv("DXVASOFT_LOG", log.c_str(), TRUE);
+  // In one byte stream, so that the size changes within one decoder.
+  const std::string small = clip("small.h264", "-c:v libx264 -threads 1", "64x64", 10);
+  const std::string large = clip("large.h264", "-c:v libx264 -threads 1", "128x96", 10);
+  const std::string both = make_folder("modifiers") + "/both.h264";
+  char* one = nullptr;
+  char* two = nullptr;
+  gsize one_size = 0;
+  gsize two_size = 0;
+  fail_unless(g_file_get_contents(small.c_str(), &one, &one_size, nullptr));
+  fail_unless(g_file_get_contents(large.c_str(), &two, &two_size, nullptr));
+  const std::string bytes = std::string(one, one_size) + std::string(two, two_size);
+  g_free(one);
+  g_free(two);
+  fail_unless(g_file_set_contents(both.c_str(), bytes.data(), static_cast<gssize>(bytes.size()),
+                                  nullptr));
+  const auto wanted = reference(source(both));
+  const Decoded out =
+      decode(source(both), "dxvadec", {.sink_caps = kDmabufNv12, .video_meta = true});
+  fail_unless(out.error.empty(), "%s", out.error.c_str());
+  expect_same(out.pictures, wanted);
+  fail_unless_equals_uint64(out.step("exported"), 20);
+  char* calls = nullptr;
+  fail_unless(g_file_get_contents(log.c_str(), &calls, nullptr, nullptr));
+  size_t pools = 0;
+  for (const char* at = calls; (at = strstr(at, "createsurfaces")); ++at) ++pools;
+  g_free(calls);
+  // Tiled, then linear, then linear in the other size.
+  fail_unless_equals_int(pools, 3);
+}
+GST_END_TEST
+
+GST_START_TEST(what_a_driver_does_with_the_list_is_seen_and_not_believed) {
+  const auto wanted = reference();
+  for (const char* modifiers : {"ignored", "refused", "unlisted"}) {
+    std::printf("# %s\n", modifiers);
+    tiled_driver(modifiers);
+    for (const char* decoder : {"dxvadec", "dxvadec layout=tight-linear"}) {
+      const Decoded out =
+          decode(source(h264_mp4()), decoder, {.sink_caps = kSystemToo, .video_meta = true});
+      expect_copied(out, wanted, "modifier-not-linear");
+    }
+    const Decoded required = decode(source(h264_mp4()), "dxvadec zero-copy=require",
+                                    {.sink_caps = kSystemToo, .video_meta = true});
+    fail_unless(required.error.find("modifier-not-linear") != std::string::npos, "%s",
+                required.error.c_str());
+  }
+}
+GST_END_TEST
+
+GST_START_TEST(a_device_that_fails_on_the_remade_surfaces_costs_no_picture) {
+  tiled_driver("honoured");
+  const auto wanted = reference();
+  // The second picture of the second attempt, the call that makes its context, its surfaces.
+  for (const char* fault : {"endpicture:at=8", "endpicture:from=4", "createcontext:at=2",
+                            "createsurfaces:at=2", "createsurfaces:from=2"}) {
+    std::printf("# %s\n", fault);
+    g_setenv("DXVASOFT_FAULT", fault, TRUE);
+    const Decoded out =
+        decode(source(h264_mp4()), "dxvadec", {.sink_caps = kSystemToo, .video_meta = true});
+    fail_unless(out.error.empty(), "%s", out.error.c_str());
+    expect_same(out.pictures, wanted);
+  }
+}
+GST_END_TEST
+
+// --- DMA_DRM, of GStreamer 1.24
+
+GST_START_TEST(dma_drm_caps_say_the_layout_that_the_driver_made) {
+  if (!has_dma_drm()) DXVA_SKIP("this GStreamer has no DMA_DRM caps");
+  tiled_driver("honoured");
+  const auto wanted = reference();
+  // Second in the list is good enough: it is what the driver decodes into best.
+  for (const char* formats : {"NV12:0x7f00000000000001", "NV12, NV12:0x7f00000000000001"}) {
+    const Decoded out = decode(source(h264_mp4()), "dxvadec",
+                               {.sink_caps = drm_caps(formats), .video_meta = true});
+    expect_exported(out, wanted);
+    fail_unless(out.caps[0].find("NV12:0x7f00000000000001") != std::string::npos, "%s",
+                out.caps[0].c_str());
+  }
+}
+GST_END_TEST
+
+GST_START_TEST(of_several_layouts_the_driver_makes_one_that_is_listed) {
+  if (!has_dma_drm()) DXVA_SKIP("this GStreamer has no DMA_DRM caps");
+  tiled_driver("honoured");
+  const Decoded out = decode(
+      source(h264_mp4()), "dxvadec",
+      {.sink_caps = drm_caps("P010, NV12:0x0100000000000002, NV12"), .video_meta = true});
+  expect_exported(out, reference());
+  fail_if(out.caps[0].find("0x") != std::string::npos, "%s", out.caps[0].c_str());
+}
+GST_END_TEST
+
+GST_START_TEST(a_layout_that_no_driver_makes_is_a_copy_with_that_reason) {
+  if (!has_dma_drm()) DXVA_SKIP("this GStreamer has no DMA_DRM caps");
+  for (const char* layout : {"tight", "tiled"}) {
+    tiled_driver("honoured");
+    g_setenv("DXVASOFT_LAYOUT", layout, TRUE);
+    const Decoded out =
+        decode(source(h264_mp4()), "dxvadec",
+               {.sink_caps = drm_caps("NV12:0x0100000000000002") + ";video/x-raw",
+                .video_meta = true});
+    expect_copied(out, reference(), "modifier-not-importable");
+  }
+}
+GST_END_TEST
+
+GST_START_TEST(surfaces_that_turn_to_a_layout_downstream_lacks_are_copied_alone) {
+  if (!has_dma_drm()) DXVA_SKIP("this GStreamer has no DMA_DRM caps");
+  tiled_driver("honoured");
+  g_setenv("DXVASOFT_TILED_FROM", "25", TRUE);
+  const Decoded out =
+      decode(source(h264_mp4()), "dxvadec",
+             {.sink_caps = drm_caps("NV12") + ";video/x-raw", .video_meta = true});
+  fail_unless(out.error.empty(), "%s", out.error.c_str());
+  expect_same(out.pictures, reference());
+  fail_unless_equals_uint64(out.step("exported"), 24);
+  fail_unless_equals_uint64(out.reason("modifier-not-linear"), 36);
+  fail_unless_equals_int(out.caps.size(), 1);
+}
+GST_END_TEST
+
+static Suite* dxvadec_modifiers_suite() {
+  Suite* suite = suite_create("dxvadec_modifiers");
+  TCase* linear = tcase_create("linear only");
+  tcase_set_timeout(linear, 120);
+  tcase_add_test(linear, a_tiling_driver_makes_linear_surfaces_where_only_those_are_taken);
+  tcase_add_test(linear, a_stream_of_a_few_pictures_gets_them_too);
+  tcase_add_test(linear, other_caps_need_no_second_question);
+  tcase_add_test(linear, what_a_driver_does_with_the_list_is_seen_and_not_believed);
+  tcase_add_test(linear, a_device_that_fails_on_the_remade_surfaces_costs_no_picture);
+  suite_add_tcase(suite, linear);
+  TCase* drm = tcase_create("DMA_DRM");
+  tcase_set_timeout(drm, 120);
+  tcase_add_test(drm, dma_drm_caps_say_the_layout_that_the_driver_made);
+  tcase_add_test(drm, of_several_layouts_the_driver_makes_one_that_is_listed);
+  tcase_add_test(drm, a_layout_that_no_driver_makes_is_a_copy_with_that_reason);
+  tcase_add_test(drm, surfaces_that_turn_to_a_layout_downstream_lacks_are_copied_alone);
+  suite_add_tcase(suite, drm);
+  return suite;
+}
+
+int main(int argc, char** argv) {
+  if (!set_up_decode_rig(&argc, &argv)) return 77;
+  return gst_check_run_suite(dxvadec_modifiers_suite(), "dxvadec_modifiers", __FILE__);
+}
