@@ -22,11 +22,13 @@ OURS = {
     "lib/va": ["lib/base", "lib/video", "lib/drm", "lib/dmabuf", "lib/accel"],
     "lib/decode": ["lib/base", "lib/video", "lib/drm", "lib/dmabuf", "lib/accel", "lib/va"],
     "lib/gl": ["lib/base", "lib/video", "lib/drm", "lib/dmabuf"],
-    "lib/softva": ["lib/base", "lib/video", "lib/dmabuf"],
+    "lib/vulkan": ["lib/base"],
+    "lib/softva": ["lib/base", "lib/video", "lib/dmabuf", "lib/vulkan"],
     "gst/common": ["lib/base", "lib/video", "lib/dmabuf"],
     "gst/dxva": ["gst/common", "lib/base", "lib/video", "lib/drm", "lib/dmabuf", "lib/accel",
                  "lib/va", "lib/decode"],
-    "gst/dxvagl": ["gst/common", "lib/base", "lib/video", "lib/drm", "lib/dmabuf", "lib/gl"],
+    "gst/dxvagl": ["gst/common", "lib/base", "lib/video", "lib/drm", "lib/dmabuf", "lib/gl",
+                   "lib/vulkan"],
     # talks to our elements by GStreamer's API only
     "tools": ["lib/base", "lib/video", "lib/drm", "lib/dmabuf", "lib/accel", "lib/va",
               "lib/decode", "lib/gl", "lib/softva"],
@@ -40,6 +42,7 @@ THEIRS = [
     ("VA-API", ["va/*"], ["lib/va/*", "lib/softva/*", "tools/doctor/probe_*"]),
     ("libavcodec", ["libav*/*"], ["lib/decode/avcodec_*", "lib/softva/*"]),
     ("OpenGL and EGL", ["EGL/*", "GL/*", "GLES*/*", "KHR/*"], ["lib/gl/*", "gst/dxvagl/*", "tools/doctor/probe_*"]),
+    ("Vulkan", ["vulkan/*"], ["lib/vulkan/*"]),
     ("CUDA", ["cuda*"], ["lib/cuda/*"]),
 ]
 
@@ -103,6 +106,7 @@ def check_table() -> list[str]:
         ("tools/play/x.cpp", "va/va.h", False),
         ("tools/doctor/probe_va.cpp", "va/va_str.h", True),
         ("lib/va/x.cpp", "EGL/egl.h", False),
+        ("lib/softva/x.cpp", "vulkan/vulkan_core.h", False),
         ("lib/base/x.cpp", "vector", True),
         ("lib/base/x.cpp", "lib/base/result.hpp", True),
     ]
