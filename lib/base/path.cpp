@@ -57,6 +57,10 @@ const char* reason_name(Reason reason) {
       return "modifier-not-linear";
     case ModifierMismatch:
       return "modifier-mismatch";
+    case NotOpaqueMemory:
+      return "not-opaque-memory";
+    case UuidMismatch:
+      return "uuid-mismatch";
     case ModifierNotImportable:
       return "modifier-not-importable";
     case AuxPlane:

@@ -39,6 +39,8 @@ enum class Reason : uint8_t {
   PitchMismatch,          // tight-linear: luma and chroma pitches differ
   OffsetOutOfRange,       // a plane starts outside its object
   ObjectTooSmall,         // a plane ends outside its object
+  NotOpaqueMemory,        // said to be opaque memory, and no kind that a driver hands out
+  UuidMismatch,           // opaque memory of another device or driver
   ModifierNotLinear,      // tight-linear, or a consumer that needs linear memory
   ModifierMismatch,       // planes with different modifiers
   ModifierNotImportable,  // EGL does not list it for this format

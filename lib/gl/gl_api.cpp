@@ -65,7 +65,8 @@ std::optional<ShaderFunctions> load_shaders(const ProcAddress& proc,
       proc.load(out.UseProgram, "glUseProgram") &&
       proc.load(out.DeleteProgram, "glDeleteProgram") &&
       proc.load(out.GetUniformLocation, "glGetUniformLocation") &&
-      proc.load(out.Uniform1i, "glUniform1i") && proc.load(out.Uniform4fv, "glUniform4fv") &&
+      proc.load(out.Uniform1i, "glUniform1i") && proc.load(out.Uniform2i, "glUniform2i") &&
+      proc.load(out.Uniform1f, "glUniform1f") && proc.load(out.Uniform4fv, "glUniform4fv") &&
       proc.load(out.GenFramebuffers, "glGenFramebuffers") &&
       proc.load(out.DeleteFramebuffers, "glDeleteFramebuffers") &&
       proc.load(out.BindFramebuffer, "glBindFramebuffer") &&

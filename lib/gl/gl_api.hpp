@@ -71,6 +71,8 @@ struct ShaderFunctions {
   PFNGLDELETEPROGRAMPROC DeleteProgram = nullptr;
   PFNGLGETUNIFORMLOCATIONPROC GetUniformLocation = nullptr;
   PFNGLUNIFORM1IPROC Uniform1i = nullptr;
+  PFNGLUNIFORM2IPROC Uniform2i = nullptr;
+  PFNGLUNIFORM1FPROC Uniform1f = nullptr;
   PFNGLUNIFORM4FVPROC Uniform4fv = nullptr;
   PFNGLGENFRAMEBUFFERSPROC GenFramebuffers = nullptr;
   PFNGLDELETEFRAMEBUFFERSPROC DeleteFramebuffers = nullptr;

@@ -23,8 +23,8 @@ Status load_loader(Functions& out) {
   if (!loader())
     return Error{
         .code = ErrorCode::Unsupported, .call = "dlopen", .text = "there is no libvulkan.so.1"};
-  out.GetInstanceProcAddr = reinterpret_cast<PFN_vkGetInstanceProcAddr>(
-      ::dlsym(loader(), "vkGetInstanceProcAddr"));
+  out.GetInstanceProcAddr =
+      reinterpret_cast<PFN_vkGetInstanceProcAddr>(::dlsym(loader(), "vkGetInstanceProcAddr"));
   if (!out.GetInstanceProcAddr) return missing("vkGetInstanceProcAddr");
   out.CreateInstance = reinterpret_cast<PFN_vkCreateInstance>(
       out.GetInstanceProcAddr(nullptr, "vkCreateInstance"));

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// lib/vulkan makes memory that OpenGL imports by GL_EXT_memory_object_fd: allocated by Vulkan, mapped
-// for the CPU, exported as VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT. It is the only folder that
-// knows Vulkan, and loads it when asked: a machine without libvulkan.so.1 has this feature less and
-// nothing else.
+// lib/vulkan makes memory that OpenGL imports by GL_EXT_memory_object_fd: allocated by Vulkan,
+// mapped for the CPU, exported as VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT. It is the only
+// folder that knows Vulkan, and loads it when asked: a machine without libvulkan.so.1 has this
+// feature less and nothing else.
 
 #include <cstdint>
 #include <memory>

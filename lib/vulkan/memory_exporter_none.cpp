@@ -6,7 +6,8 @@
 
 namespace dxva::vulkan {
 
-Result<std::shared_ptr<MemoryExporter>> MemoryExporter::open(const std::optional<DeviceUuids>&) {
+Result<std::shared_ptr<MemoryExporter>> MemoryExporter::open(
+    const std::optional<DeviceUuids>&) {
   return Error{.code = ErrorCode::Unsupported,
                .call = "MemoryExporter::open",
                .text = "built without Vulkan's headers"};

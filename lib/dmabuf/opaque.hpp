@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <cstdint>
+
+#include "lib/base/result.hpp"
+
+namespace dxva::dmabuf {
+
+// Looks at a descriptor that is said to be opaque memory of `size_bytes` (Vulkan's OPAQUE_FD)
+// before a driver is given a duplicate of it: Mesa reads from whatever it gets, so a pipe or an
+// eventfd hangs the thread for ever, and a memfd whose header says more than there is kills the
+// process. Accepted are the two kinds that drivers are known to hand out: NVIDIA's control
+// node, and a memfd that cannot shrink whose header (Mesa's util/os_memory_fd) fits the file
+// and the size. Never reads from anything but a regular file, never moves the file position.
+// Refusals: BadDescriptor, NotOpaqueMemory, ObjectTooSmall.
+[[nodiscard]] Status inspect_opaque(int fd, uint64_t size_bytes);
+
+}  // namespace dxva::dmabuf
