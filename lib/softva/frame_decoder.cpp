@@ -7,6 +7,7 @@
 #include "lib/softva/frame_stream_decoder.hpp"
 #include "lib/softva/h264_decoder.hpp"
 #include "lib/softva/hevc_decoder.hpp"
+#include "lib/softva/mpeg2_decoder.hpp"
 
 namespace dxva::softva {
 
@@ -37,6 +38,8 @@ constexpr Entry kDecoders[] = {
 #endif
     {VAProfileHEVCMain, [] { return HevcDecoder::create(8); }},
     {VAProfileHEVCMain10, [] { return HevcDecoder::create(10); }},
+    {VAProfileMPEG2Simple, Mpeg2Decoder::create},
+    {VAProfileMPEG2Main, Mpeg2Decoder::create},
     {VAProfileVP8Version0_3, create_frame_stream<FrameStreamDecoder::kVp8>},
     {VAProfileVP9Profile0, create_frame_stream<FrameStreamDecoder::kVp9>},
     {VAProfileVP9Profile2, create_frame_stream<FrameStreamDecoder::kVp9>},

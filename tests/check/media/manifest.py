@@ -14,6 +14,7 @@ CODECS = {
     "hevc": {"nv12", "p010le"},
     "vp8": {"nv12"},
     "vp9": {"nv12", "p010le"},
+    "mpeg2": {"nv12"},
 }
 # What is said to use tools beyond those of the profiles above.
 SOFTWARE_PROFILES = {"Rext"}
@@ -24,6 +25,7 @@ REFERENCE = {
     "hevc": ("h265parse", "avdec_h265"),
     "vp8": ("identity", "avdec_vp8"),
     "vp9": ("vp9parse", "avdec_vp9"),
+    "mpeg2": ("mpegvideoparse", "avdec_mpeg2video"),
 }
 
 # Files that the distribution's parser refuses before any decoder sees them: the reason. The test shows

@@ -47,7 +47,8 @@ CLIPS = {
 }
 
 PROFILES = ("VAProfileH264ConstrainedBaseline", "VAProfileH264Main", "VAProfileH264High", "VAProfileHEVCMain",
-            "VAProfileHEVCMain10", "VAProfileVP8Version0_3", "VAProfileVP9Profile0", "VAProfileVP9Profile2")
+            "VAProfileHEVCMain10", "VAProfileVP8Version0_3", "VAProfileVP9Profile0", "VAProfileVP9Profile2",
+            "VAProfileMPEG2Simple", "VAProfileMPEG2Main")
 
 # The codecs of the media folder that the driver decodes, and what their surfaces hold.
 CODECS = {
@@ -55,6 +56,7 @@ CODECS = {
     "hevc": ("nv12", "p010le"),
     "vp8": ("nv12",),
     "vp9": ("nv12", "p010le"),
+    "mpeg2": ("nv12",),
 }
 
 # Files that this client cannot get through any VA driver, or shows otherwise than the list by its

@@ -3,6 +3,7 @@
 an encoder is not made, and the test skips its case."""
 
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,7 +39,9 @@ def _run(command: list[str]) -> None:
                    stderr=subprocess.PIPE, timeout=SECONDS)
 
 
+_FIELDS = Path(__file__).with_name("mpeg2_fields.py")
 _FFMPEG = "ffmpeg -nostdin -v error -y -i {raw} "
+_MPEG2 = _FFMPEG + "-c:v mpeg2video -qscale:v 4 -bf 2 -g 12 "
 _VP8 = _FFMPEG + "-c:v libvpx -deadline realtime -cpu-used 4 -b:v 400k "
 _VP9 = _FFMPEG + "-c:v libvpx-vp9 -deadline realtime -cpu-used 6 -b:v 400k "
 # Rate control that drops to three quarters and to half of the size, without a key frame.
@@ -67,4 +70,18 @@ RECIPES = [
     # Even: swscale, which makes the references, forgets the last column of an odd P010 picture's chroma.
     Recipe("vp9", "ten bits, no multiple of 8", "tensize9.webm", _VP9 + "-profile:v 2 {out}", size="174x142",
            pixel_format="yuv420p10le", surface="p010le"),
+    Recipe("mpeg2", "interlaced frame pictures, field DCT and motion", "interlaced.m2v",
+           _MPEG2 + "-vf tinterlace=interleave_top -flags +ildct+ilme -top 1 {out}"),
+    Recipe("mpeg2", "alternate scan, VLC table 1, non-linear quantiser, 10 bits of DC", "tables.m2v",
+           _MPEG2 + "-flags +ildct+ilme -alternate_scan 1 -intra_vlc 1 -non_linear_quant 1 -qmax 28 -dc 10 {out}"),
+    Recipe("mpeg2", "matrices of its own", "matrices.m2v",
+           _MPEG2 + "-intra_matrix " + ",".join(["8"] + [str(20 + i // 2) for i in range(63)]) +
+           " -inter_matrix " + ",".join(str(18 + i // 3) for i in range(64)) + " {out}"),
+    Recipe("mpeg2", "field pictures", "fields.m2v", f"{sys.executable} {_FIELDS} {{out}}"),
+    # 164 lines are 11 rows of macroblocks, and 12 where the sequence may be interlaced.
+    Recipe("mpeg2", "odd rows of macroblocks, progressive", "rows.m2v", _MPEG2 + "{out}", size="176x164"),
+    Recipe("mpeg2", "odd rows of macroblocks, interlaced", "rowsi.m2v", _MPEG2 + "-flags +ildct+ilme {out}",
+           size="176x164"),
+    Recipe("mpeg2", "odd size", "odd.m2v", _MPEG2 + "{out}",
+           size="353x287"),
 ]
