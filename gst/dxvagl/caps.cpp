@@ -132,8 +132,9 @@ void forget_matrix(GstStructure* structure) {
 
 // --- downstream: what comes out for this input
 
+// `own`: those that may also leave as they are.
 void append_outputs(GstCaps* out, const GstStructure* structure,
-                    const GstCapsFeatures* features, const Formats& inputs,
+                    const GstCapsFeatures* features, const Formats& inputs, const Formats& own,
                     const TransformCaps& with) {
   const auto base = [&] {
     GstStructure* copy = gst_structure_copy(structure);
@@ -142,9 +143,11 @@ void append_outputs(GstCaps* out, const GstStructure* structure,
                       nullptr);
     return copy;
   };
-  GstStructure* own = base();
-  set_strings(own, "format", inputs);
-  append(out, own, features_with(features, kGl));
+  if (!own.empty()) {
+    GstStructure* unchanged = base();
+    set_strings(unchanged, "format", own);
+    append(out, unchanged, features_with(features, kGl));
+  }
 
   Formats drawn;
   for (const PassInput& input : pass_inputs())
@@ -157,17 +160,37 @@ void append_outputs(GstCaps* out, const GstStructure* structure,
   append(out, rgb, features_with(features, kGl));
 }
 
-Formats formats_of_drm(const GstStructure* structure) {
+const DmabufOffer* offer_of(const DmabufOffers& offers, uint32_t fourcc) {
+  for (const DmabufOffer& offer : offers)
+    if (offer.fourcc == fourcc) return &offer;
+  return nullptr;
+}
+
+// A tiling that EGL knows for the whole picture and not for its planes.
+bool only_drawn(const DmabufOffers& offers, const DrmFormat& drm) {
+  const DmabufOffer* offer = offer_of(offers, drm.fourcc);
+  return offer && offer->is_drawn(drm.modifier) && !offer->has_planes(drm.modifier);
+}
+
+struct DrmInputs {
+  Formats all;
+  Formats own;  // those whose planes become textures, or whose pixels can be copied
+};
+DrmInputs formats_of_drm(const GstStructure* structure, const DmabufOffers& offers) {
   const GValue* field = gst_structure_get_value(structure, "drm-format");
-  Formats out;
-  if (!field) {
-    for (const PassInput& input : pass_inputs()) out.emplace_back(input.format);
-    return out;
-  }
-  for (const std::string& text : strings_of(field)) {
-    const auto drm = parse_drm_format(text.c_str());
-    for (const PassInput& input : pass_inputs())
-      if (drm && drm->fourcc == input.fourcc) add_once(out, input.format);
+  DrmInputs out;
+  for (const PassInput& input : pass_inputs()) {
+    if (!field) {
+      out.all.emplace_back(input.format);
+      out.own.emplace_back(input.format);
+      continue;
+    }
+    for (const std::string& text : strings_of(field)) {
+      const auto drm = parse_drm_format(text.c_str());
+      if (!drm || drm->fourcc != input.fourcc) continue;
+      add_once(out.all, input.format);
+      if (!only_drawn(offers, *drm)) add_once(out.own, input.format);
+    }
   }
   return out;
 }
@@ -182,53 +205,85 @@ void add_downstream(GstCaps* out, const GstStructure* structure,
   const GValue* field = gst_structure_get_value(structure, "format");
   Formats inputs = field ? strings_of(field) : gl_formats();
   if (memory == MemoryKind::Dmabuf && (!field || contains(inputs, kDrm))) {
-    const Formats inside = formats_of_drm(structure);
-    if (!inside.empty()) append_outputs(out, structure, features, inside, with);
+    const DrmInputs inside = formats_of_drm(structure, with.offers);
+    if (!inside.all.empty())
+      append_outputs(out, structure, features, inside.all, inside.own, with);
   }
   std::erase_if(inputs, [&](const std::string& name) {
     return memory == MemoryKind::Dmabuf ? !is_pass_input(name) : !contains(gl_formats(), name);
   });
-  if (!inputs.empty()) append_outputs(out, structure, features, inputs, with);
+  if (!inputs.empty()) append_outputs(out, structure, features, inputs, inputs, with);
 }
 
 // --- upstream: what may come in when this shall come out
 
-Formats drm_formats(const DmabufOffers& offers, const Formats& inputs) {
+enum class Becomes { Own, Rgb };
+
+Formats drm_formats(const DmabufOffers& offers, const Formats& inputs, Becomes becomes) {
   Formats out;
   for (const DmabufOffer& offer : offers)
     for (const PassInput& input : pass_inputs())
       if (input.fourcc == offer.fourcc && contains(inputs, input.format))
-        for (const uint64_t modifier : offer.modifiers)
+        for (const uint64_t modifier :
+             becomes == Becomes::Own ? offer.modifiers : offer.for_rgb())
           add_once(out, drm_format_text({offer.fourcc, modifier}));
   return out;
 }
 
-void append_inputs(GstCaps* out, const GstStructure* structure, const GstCapsFeatures* features,
-                   const Formats& inputs, const TransformCaps& with) {
-  if (inputs.empty()) return;
-  const auto base = [&] {
-    GstStructure* copy = gst_structure_copy(structure);
-    gst_structure_remove_field(copy, "texture-target");
-    return copy;
-  };
-  Formats shared;  // those that may come as a dma-buf
+GstStructure* as_input(const GstStructure* structure) {
+  GstStructure* copy = gst_structure_copy(structure);
+  gst_structure_remove_field(copy, "texture-target");
+  return copy;
+}
+
+// Those that may come as a dma-buf.
+Formats shared_of(const Formats& inputs) {
+  Formats shared;
   for (const PassInput& input : pass_inputs())
     if (contains(inputs, input.format)) shared.emplace_back(input.format);
+  return shared;
+}
+
+void append_drm_inputs(GstCaps* out, const GstStructure* structure,
+                       const GstCapsFeatures* features, const Formats& inputs, Becomes becomes,
+                       const TransformCaps& with) {
+  if (!with.drm_caps) return;
+  const Formats drm = drm_formats(with.offers, shared_of(inputs), becomes);
+  if (drm.empty()) return;
+  GstStructure* entry = as_input(structure);
+  gst_structure_set(entry, "format", G_TYPE_STRING, kDrm, nullptr);
+  set_strings(entry, "drm-format", drm);
+  append(out, entry, features_with(features, kDmabuf));
+}
+
+void append_plain_inputs(GstCaps* out, const GstStructure* structure,
+                         const GstCapsFeatures* features, const Formats& inputs) {
+  if (inputs.empty()) return;
+  const Formats shared = shared_of(inputs);
   if (!shared.empty()) {
-    const Formats drm = with.drm_caps ? drm_formats(with.offers, shared) : Formats{};
-    if (!drm.empty()) {
-      GstStructure* entry = base();
-      gst_structure_set(entry, "format", G_TYPE_STRING, kDrm, nullptr);
-      set_strings(entry, "drm-format", drm);
-      append(out, entry, features_with(features, kDmabuf));
-    }
-    GstStructure* entry = base();
+    GstStructure* entry = as_input(structure);
     set_strings(entry, "format", shared);
     append(out, entry, features_with(features, kDmabuf));
   }
-  GstStructure* entry = base();
+  GstStructure* entry = as_input(structure);
   set_strings(entry, "format", inputs);
   append(out, entry, features_with(features, kSystem));
+}
+
+// Most tiled surfaces have their chroma behind the luma, and such a plane is no image by
+// itself: where the whole picture can be drawn, that is the output that always works.
+template <typename Choose>
+bool choose_rgb(const std::optional<InputFormat>& input, const DmabufOffers& offers,
+                Choose choose) {
+  if (!input || input->memory != MemoryKind::Dmabuf || input->modifier == kModifierLinear)
+    return false;
+  for (const PassInput& from : pass_inputs()) {
+    if (std::strcmp(GST_VIDEO_INFO_NAME(&input->info), from.format) != 0) continue;
+    const DmabufOffer* offer = offer_of(offers, from.fourcc);
+    return offer && offer->is_drawn(input->modifier) &&
+           std::any_of(from.outputs.begin(), from.outputs.end(), choose);
+  }
+  return false;
 }
 
 bool is_2d(const GstStructure* structure) {
@@ -254,16 +309,18 @@ void add_upstream(GstCaps* out, const GstStructure* structure, const GstCapsFeat
   Formats own;
   for (const std::string& name : outputs)
     if (contains(gl_formats(), name)) add_once(own, name);
-  append_inputs(out, structure, features, own, with);
-
   Formats drawn_from;
   for (const PassInput& input : pass_inputs())
     for (const char* output : input.outputs)
-      if (with.draws && contains(outputs, output) && !contains(own, input.format))
-        add_once(drawn_from, input.format);
+      if (with.draws && contains(outputs, output)) add_once(drawn_from, input.format);
   GstStructure* without_matrix = gst_structure_copy(structure);
   forget_matrix(without_matrix);
-  append_inputs(out, without_matrix, features, drawn_from, with);
+
+  append_drm_inputs(out, structure, features, own, Becomes::Own, with);
+  append_drm_inputs(out, without_matrix, features, drawn_from, Becomes::Rgb, with);
+  append_plain_inputs(out, structure, features, own);
+  std::erase_if(drawn_from, [&](const std::string& name) { return contains(own, name); });
+  append_plain_inputs(out, without_matrix, features, drawn_from);
   gst_structure_free(without_matrix);
 }
 
@@ -348,21 +405,27 @@ GstPtr<GstCaps> transform_caps(GstPadDirection direction, GstCaps* caps,
   return GstPtr<GstCaps>::adopt(out);
 }
 
-GstPtr<GstCaps> fixate_output(GstCaps* in, GstPtr<GstCaps> candidates) {
+GstPtr<GstCaps> fixate_output(GstCaps* in, GstPtr<GstCaps> candidates,
+                              const DmabufOffers& offers) {
   const auto input = parse_input(in);
   const char* own = input ? GST_VIDEO_INFO_NAME(&input->info) : nullptr;
+  const char* wanted = own;
   guint chosen = 0;
-  for (guint i = 0; own && i < gst_caps_get_size(candidates.get()); ++i) {
-    const GstStructure* entry = gst_caps_get_structure(candidates.get(), i);
-    if (contains(strings_of(gst_structure_get_value(entry, "format")), own)) {
+  const auto choose = [&](const char* format) {
+    for (guint i = 0; format && i < gst_caps_get_size(candidates.get()); ++i) {
+      const GstStructure* entry = gst_caps_get_structure(candidates.get(), i);
+      if (!contains(strings_of(gst_structure_get_value(entry, "format")), format)) continue;
       chosen = i;
-      break;
+      wanted = format;
+      return true;
     }
-  }
+    return false;
+  };
+  if (!choose_rgb(input, offers, choose)) choose(own);
   auto out = GstPtr<GstCaps>::adopt(gst_caps_copy_nth(candidates.get(), chosen));
   GstStructure* entry = gst_caps_get_structure(out.get(), 0);
-  if (own && gst_structure_has_field(entry, "format"))
-    gst_structure_fixate_field_string(entry, "format", own);
+  if (wanted && gst_structure_has_field(entry, "format"))
+    gst_structure_fixate_field_string(entry, "format", wanted);
   if (!input || input->memory != MemoryKind::Gl)  // textures that pass through keep theirs
     gst_structure_set(entry, "texture-target", G_TYPE_STRING, GST_GL_TEXTURE_TARGET_2D_STR,
                       nullptr);

@@ -36,9 +36,11 @@ struct TransformCaps {
 [[nodiscard]] GstPtr<GstCaps> transform_caps(GstPadDirection direction, GstCaps* caps,
                                              const TransformCaps& with);
 
-// One output for `in` out of `candidates`: the input's own format where that is possible, and
-// for RGB the colorimetry that the conversion gives.
-[[nodiscard]] GstPtr<GstCaps> fixate_output(GstCaps* in, GstPtr<GstCaps> candidates);
+// One output for `in` out of `candidates`: the input's own format where that is possible, RGB
+// for a tiled picture that GL samples as a whole, and for RGB the colorimetry that the
+// conversion gives.
+[[nodiscard]] GstPtr<GstCaps> fixate_output(GstCaps* in, GstPtr<GstCaps> candidates,
+                                            const DmabufOffers& offers);
 
 enum class MemoryKind { System, Dmabuf, Gl };
 struct InputFormat {

@@ -30,16 +30,6 @@ gl::ProcAddress egl_functions() {
   }};
 }
 
-DmabufOffers offers_of(const gl::EglImporter& importer) {
-  DmabufOffers offers;
-  for (const uint32_t fourcc : {format::kNV12, format::kP010}) {
-    std::vector<uint64_t> modifiers = importer.formats().common_modifiers(
-        gl::plane_fourcc(fourcc, 0), gl::plane_fourcc(fourcc, 1));
-    if (!modifiers.empty()) offers.push_back({fourcc, std::move(modifiers)});
-  }
-  return offers;
-}
-
 }  // namespace
 
 std::shared_ptr<GlSession> GlSession::create(GstGLContext* context) {
@@ -84,8 +74,10 @@ void GlSession::set_up_import(const gl::ProcAddress& egl, const gl::ProcAddress&
               api_->facts.renderer.c_str());
     return;
   }
-  importer_.emplace(thread_, api_, *import, gl::ImportFormats::query(*import));
-  offers_ = offers_of(*importer_);
+  const auto formats = gl::ImportFormats::query(*import);
+  importer_.emplace(thread_, api_, *import, formats);
+  whole_images_.emplace(thread_, api_, *import, formats);
+  offers_ = rank_offers(formats, import->samples_external);
   DXVA_INFO(Gl, "dma-bufs are imported as EGLImages on %s", api_->facts.renderer.c_str());
 }
 
@@ -96,6 +88,16 @@ Result<const gl::Nv12Pass*> GlSession::pass() {
     pass_ = std::move(*built);
   }
   return static_cast<const gl::Nv12Pass*>(pass_.get());
+}
+
+Result<const gl::WholeImagePass*> GlSession::whole_image_pass(GLenum target) {
+  std::unique_ptr<gl::WholeImagePass>& pass = whole_image_passes_[target];
+  if (!pass) {
+    auto built = gl::WholeImagePass::create(thread_, api_, target);
+    if (!built) return built.error();
+    pass = std::move(*built);
+  }
+  return static_cast<const gl::WholeImagePass*>(pass.get());
 }
 
 Result<const gl::PlaneComparison*> GlSession::comparison() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -15,6 +16,7 @@
 #include "lib/gl/release_queue.hpp"
 #include "lib/gl/self_tests.hpp"
 #include "lib/gl/texture_pool.hpp"
+#include "lib/gl/whole_image.hpp"
 
 namespace dxva::gst {
 
@@ -43,12 +45,17 @@ class GlSession {
   [[nodiscard]] const gl::EglImporter* importer() const {
     return importer_ ? &*importer_ : nullptr;
   }
+  // Null with the importer.
+  [[nodiscard]] const gl::WholeImageImporter* whole_images() const {
+    return whole_images_ ? &*whole_images_ : nullptr;
+  }
   [[nodiscard]] Reason import_refusal() const { return import_refusal_; }
   // What caps may promise to import.
   [[nodiscard]] const DmabufOffers& offers() const { return offers_; }
 
   // Compiled at first use; GL-thread only.
   [[nodiscard]] Result<const gl::Nv12Pass*> pass();
+  [[nodiscard]] Result<const gl::WholeImagePass*> whole_image_pass(GLenum target);
   [[nodiscard]] Result<const gl::PlaneComparison*> comparison();
 
   [[nodiscard]] const std::shared_ptr<gl::ImportCache>& cache() { return cache_; }
@@ -68,12 +75,14 @@ class GlSession {
   gl::ReleaseQueue releases_;
   const std::optional<gl::NativeFenceApi> native_fence_;
   std::optional<gl::EglImporter> importer_;
+  std::optional<gl::WholeImageImporter> whole_images_;
   Reason import_refusal_ = Reason::None;
   DmabufOffers offers_;
   // Apart, because memories that die tell it so, and must not hold the whole session for that.
   std::shared_ptr<gl::ImportCache> cache_ = std::make_shared<gl::ImportCache>();
   gl::TexturePool pool_;
   std::unique_ptr<gl::Nv12Pass> pass_;
+  std::map<GLenum, std::unique_ptr<gl::WholeImagePass>> whole_image_passes_;
   std::unique_ptr<gl::PlaneComparison> comparison_;
   gl::SelfTests self_tests_;
   MemoryWatch watch_;

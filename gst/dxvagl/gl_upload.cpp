@@ -64,13 +64,18 @@ void GlUpload::reset() {
   dropped_for_.clear();
 }
 
+DmabufOffers GlUpload::offers() const {
+  const auto session = uploader_.session();
+  return session ? session->offers() : linear_offers();
+}
+
 GstPtr<GstCaps> GlUpload::transform_caps(GstPadDirection direction, GstCaps* caps) {
   // What can be imported is only known in the context. Once there is a display a context can be
   // had, and an answer given now without it would be one that changes later.
   if (element_.display) (void)gst_gl_base_filter_find_gl_context(&element_);
   const auto session = uploader_.session();
   return gst::transform_caps(direction, caps,
-                             {.offers = session ? session->offers() : linear_offers(),
+                             {.offers = offers(),
                               .drm_caps = has_drm_caps(),
                               .draws = !session || session->api().shaders.has_value()});
 }

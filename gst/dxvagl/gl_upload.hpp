@@ -25,6 +25,8 @@ class GlUpload {
   [[nodiscard]] bool verify() const;
   [[nodiscard]] StructurePtr stats() const;
 
+  // Of the context, when there is one.
+  [[nodiscard]] DmabufOffers offers() const;
   [[nodiscard]] GstPtr<GstCaps> transform_caps(GstPadDirection direction, GstCaps* caps);
   [[nodiscard]] bool set_caps(GstCaps* in, GstCaps* out);
   // False: the query is for downstream to answer.

@@ -77,12 +77,12 @@ GstCaps* on_transform_caps(GstBaseTransform* element, GstPadDirection direction,
   return gst_caps_intersect_full(filter, out.get(), GST_CAPS_INTERSECT_FIRST);
 }
 
-GstCaps* on_fixate_caps(GstBaseTransform*, GstPadDirection direction, GstCaps* caps,
+GstCaps* on_fixate_caps(GstBaseTransform* element, GstPadDirection direction, GstCaps* caps,
                         GstCaps* othercaps) {
   auto other = dxva::gst::GstPtr<GstCaps>::adopt(othercaps);
   if (direction == GST_PAD_SRC || gst_caps_is_empty(other.get()))
     return gst_caps_fixate(other.release());
-  return dxva::gst::fixate_output(caps, std::move(other)).release();
+  return dxva::gst::fixate_output(caps, std::move(other), impl(element).offers()).release();
 }
 
 // What this element takes does not depend on the caps that it has: a decoder asks before it

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "gst/dxvagl/colour.hpp"
 #include "gst/dxvagl/import_check.hpp"
 #include "lib/base/log.hpp"
 
@@ -50,13 +51,24 @@ Reason general_refusal(const GlSession& session, ImportMode mode) {
   return first;
 }
 
+// What EGL said about planes of their own; as a whole the picture may still be known.
+bool may_go_whole(Reason reason) {
+  return reason == Reason::ModifierNotImportable || reason == Reason::TiledPlaneOffset;
+}
+
 // GL-thread only.
-Result<gl::Source> import_by(const GlSession& session, Step step,
-                             const gl::ImportRequest& request) {
-  if (step != Step::Egl) return refusal(Reason::MemoryObjectUnsupported, "");
+Result<gl::Source> import_by_egl(const GlSession& session, const gl::ImportRequest& request,
+                                 const InputPicture& picture, bool draws) {
   auto textures = session.importer()->import(request);
-  if (!textures) return textures.error();
-  return gl::Source(gl::PlaneTextures{.textures = std::move(*textures)});
+  if (textures) return gl::Source(gl::PlaneTextures{.textures = std::move(*textures)});
+  const gl::WholeImageImporter& whole = *session.whole_images();
+  if (!draws || !may_go_whole(textures.error().reason) ||
+      whole.sampling(request.image.fourcc, picture.modifier) ==
+          gl::ImportFormats::Sampling::None)
+    return textures.error();
+  auto image = whole.import(request, colorimetry_of(*picture.info), siting_of(*picture.info));
+  if (!image) return image.error();
+  return gl::Source(std::move(*image));
 }
 
 // One frame on its way down the steps.
@@ -82,7 +94,8 @@ Result<std::shared_ptr<const gl::Imported>> Attempt::by(Step step) {
     return refusal(Reason::SelfTestMismatch, "another buffer of this layout was wrong");
 
   std::optional<Result<gl::Source>> source;
-  session.thread().run([&] { source.emplace(import_by(session, step, request)); });
+  session.thread().run(
+      [&] { source.emplace(import_by_egl(session, request, picture, wish.draws)); });
   if (!*source) return source->error();
   auto imported = std::make_shared<const gl::Imported>(
       gl::Imported{.step = step, .source = std::move(**source)});

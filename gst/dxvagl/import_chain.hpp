@@ -17,6 +17,7 @@ enum class ImportMode { Auto, Egl, MemoryObject, Copy };
 struct ImportWish {
   ImportMode mode = ImportMode::Auto;
   bool verify = false;  // compare the first frame of each layout with what the CPU reads
+  bool draws = false;   // the output is RGB, so an import need not be planes
 
   friend bool operator==(const ImportWish&, const ImportWish&) = default;
 };

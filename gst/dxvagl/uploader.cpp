@@ -6,39 +6,12 @@
 #include <utility>
 #include <variant>
 
+#include "gst/dxvagl/colour.hpp"
 #include "gst/dxvagl/plane_textures.hpp"
 #include "gst/dxvagl/producer_fences.hpp"
-#include "lib/video/colorimetry.hpp"
 
 namespace dxva::gst {
 namespace {
-
-video::Colorimetry colorimetry_of(const GstVideoInfo& info) {
-  video::Colorimetry out;
-  switch (info.colorimetry.matrix) {
-    case GST_VIDEO_COLOR_MATRIX_BT709:
-      out.matrix = video::Matrix::Bt709;
-      break;
-    case GST_VIDEO_COLOR_MATRIX_BT2020:
-      out.matrix = video::Matrix::Bt2020;
-      break;
-    case GST_VIDEO_COLOR_MATRIX_FCC:
-      out.matrix = video::Matrix::Fcc;
-      break;
-    case GST_VIDEO_COLOR_MATRIX_SMPTE240M:
-      out.matrix = video::Matrix::Smpte240m;
-      break;
-    case GST_VIDEO_COLOR_MATRIX_BT601:
-      out.matrix = video::Matrix::Bt601;
-      break;
-    default:  // not told: HD is 709, as GStreamer itself guesses
-      out.matrix =
-          GST_VIDEO_INFO_HEIGHT(&info) > 576 ? video::Matrix::Bt709 : video::Matrix::Bt601;
-  }
-  out.range = info.colorimetry.range == GST_VIDEO_COLOR_RANGE_0_255 ? video::Range::Full
-                                                                    : video::Range::Limited;
-  return out;
-}
 
 uint32_t bit_depth(const GstVideoInfo& info) {
   return GST_VIDEO_INFO_FORMAT(&info) == GST_VIDEO_FORMAT_P010_10LE ? 10 : 8;
@@ -152,6 +125,19 @@ Result<GstPtr<GstBuffer>> Uploader::show(const gl::PlaneTextures& planes,
   return wrap_textures(active_->context(), out_, names, lease, Writable::No);
 }
 
+Result<GstPtr<GstBuffer>> Uploader::show(const gl::WholeImage& image,
+                                         const std::shared_ptr<void>&) {
+  const Result<const gl::WholeImagePass*> pass = active_->whole_image_pass(image.target);
+  if (!pass) return pass.error();
+  std::unique_ptr<gl::TextureSet> target = active_->pool().acquire(*out_specs_);
+  if (!target) return Error{.code = ErrorCode::NoMemory, .call = "glTexImage2D"};
+  const gl::TextureSpec& spec = out_specs_->front();
+  const auto drawn = (*pass)->draw(
+      image, {.texture = target->names()[0], .width = spec.width, .height = spec.height});
+  if (!drawn) return drawn.error();
+  return wrap_pooled(out_, *out_specs_, std::move(target));
+}
+
 Result<GstPtr<GstBuffer>> Uploader::send_imported(
     GstBuffer* input, const std::shared_ptr<const gl::Imported>& imported) {
   std::optional<Result<GstPtr<GstBuffer>>> out;
@@ -210,7 +196,8 @@ Result<GstPtr<GstBuffer>> Uploader::send_copied(GstBuffer* input, const InputPic
   return std::move(*out);
 }
 
-Result<Uploader::Picture> Uploader::process(GstBuffer* input, const ImportWish& wish) {
+Result<Uploader::Picture> Uploader::process(GstBuffer* input, ImportWish wish) {
+  wish.draws = draws_;
   if (const auto current = session(); current != active_) {
     // Another context may hold other formats.
     active_ = current;

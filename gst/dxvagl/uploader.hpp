@@ -45,7 +45,7 @@ class Uploader {
     std::optional<Refusal> news;
   };
   // An error means that not even a copy is possible.
-  [[nodiscard]] Result<Picture> process(GstBuffer* input, const ImportWish& wish);
+  [[nodiscard]] Result<Picture> process(GstBuffer* input, ImportWish wish);
 
  private:
   [[nodiscard]] bool is_news(const ImportAnswer& refused);
@@ -56,6 +56,8 @@ class Uploader {
                                                       const InputPicture& picture);
   // GL-thread only; the lease is for a buffer that is the import itself.
   [[nodiscard]] Result<GstPtr<GstBuffer>> show(const gl::PlaneTextures& planes,
+                                               const std::shared_ptr<void>& lease);
+  [[nodiscard]] Result<GstPtr<GstBuffer>> show(const gl::WholeImage& image,
                                                const std::shared_ptr<void>& lease);
   [[nodiscard]] Result<GstPtr<GstBuffer>> draw(GLuint luma, GLuint chroma);
   [[nodiscard]] GstPtr<GstBuffer> wrap_pooled(const GstVideoInfo& info,

@@ -28,6 +28,10 @@ inline constexpr uint32_t kGR1616 = fourcc('G', 'R', '3', '2');
 inline constexpr uint64_t kModifierLinear = 0;
 inline constexpr uint64_t kModifierInvalid = (uint64_t{1} << 56) - 1;  // "the driver knows"
 
+// Whether a buffer with this modifier has planes of metadata (compression, clear colour) beside
+// those of its format. Intel's and AMD's; of others none is known.
+[[nodiscard]] bool has_aux_planes(uint64_t modifier);
+
 // "NV12", or "0x00000013" where a byte does not print.
 [[nodiscard]] std::string fourcc_text(uint32_t value);
 // "linear", "none given", or "0x0100000000000002".

@@ -21,6 +21,10 @@ bool listed(const char* extensions, std::string_view name) {
   return framed.find(" " + std::string(name) + " ") != std::string::npos;
 }
 
+bool contains(const std::vector<uint64_t>& all, uint64_t one) {
+  return std::find(all.begin(), all.end(), one) != all.end();
+}
+
 const char* extensions_of(EGLDisplay display, const ProcAddress& egl) {
   decltype(&::eglQueryString) query = nullptr;
   if (display == EGL_NO_DISPLAY || !egl.load(query, "eglQueryString")) return nullptr;
@@ -60,6 +64,9 @@ Result<DmabufImportApi> load_dmabuf_import(EGLDisplay display, const ProcAddress
     (void)gl_proc.load(api.ImageTargetTexStorage, "glEGLImageTargetTexStorageEXT");
   if (!api.ImageTargetTexture2D && !api.ImageTargetTexStorage)
     return missing("GL_OES_EGL_image and GL_EXT_EGL_image_storage");
+  api.samples_external =
+      api.ImageTargetTexture2D &&
+      gl.has(gl.facts.gles ? "GL_OES_EGL_image_external_essl3" : "GL_OES_EGL_image_external");
   return api;
 }
 
@@ -122,12 +129,12 @@ ImportFormats ImportFormats::query(const DmabufImportApi& api) {
     if (!api.QueryModifiers(api.display, fourcc_value, modifier_count, modifiers.data(),
                             external_only.data(), &modifier_count))
       continue;
-    Format format{.fourcc = static_cast<uint32_t>(fourcc_value), .modifiers = {}};
+    Format format{.fourcc = static_cast<uint32_t>(fourcc_value)};
     const size_t written =
         static_cast<size_t>(std::clamp<EGLint>(modifier_count, 0, modifiers.size()));
     for (size_t i = 0; i < written; ++i)
-      if (!external_only[i]) format.modifiers.push_back(modifiers[i]);
-    if (!format.modifiers.empty()) out.formats_.push_back(std::move(format));
+      (external_only[i] ? format.external_only : format.modifiers).push_back(modifiers[i]);
+    out.formats_.push_back(std::move(format));
   }
   out.known_ = true;
   return out;
@@ -145,11 +152,29 @@ bool ImportFormats::lists(uint32_t fourcc_value, uint64_t modifier) const {
   for (const Format& format : formats_) {
     if (format.fourcc != fourcc_value) continue;
     // "None given" leaves the layout to the driver; any listed format has that form.
-    return modifier == kModifierInvalid ||
-           std::find(format.modifiers.begin(), format.modifiers.end(), modifier) !=
-               format.modifiers.end();
+    if (modifier == kModifierInvalid) return !format.modifiers.empty();
+    return contains(format.modifiers, modifier);
   }
   return false;
+}
+
+ImportFormats::Sampling ImportFormats::sampling(uint32_t fourcc_value,
+                                                uint64_t modifier) const {
+  if (lists(fourcc_value, modifier)) return Sampling::Texture2D;
+  for (const Format& format : formats_)
+    if (format.fourcc == fourcc_value && contains(format.external_only, modifier))
+      return Sampling::External;
+  return Sampling::None;
+}
+
+std::vector<uint64_t> ImportFormats::all_modifiers(uint32_t fourcc_value) const {
+  std::vector<uint64_t> out;
+  for (const Format& format : formats_) {
+    if (format.fourcc != fourcc_value) continue;
+    out.insert(out.end(), format.modifiers.begin(), format.modifiers.end());
+    out.insert(out.end(), format.external_only.begin(), format.external_only.end());
+  }
+  return out;
 }
 
 std::vector<uint64_t> ImportFormats::common_modifiers(uint32_t luma, uint32_t chroma) const {

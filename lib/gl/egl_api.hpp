@@ -31,6 +31,8 @@ struct DmabufImportApi {
   // GL_EXT_EGL_image_storage: immutable textures, the only form NVIDIA has on desktop GL. Mesa
   // is exact with either, so it is the first choice and not the rule.
   TargetStorage ImageTargetTexStorage = nullptr;
+  // Shaders may sample GL_TEXTURE_EXTERNAL_OES, and ImageTargetTexture2D can fill one.
+  bool samples_external = false;
 
   [[nodiscard]] bool has_modifiers() const { return QueryModifiers != nullptr; }
 };
@@ -66,22 +68,28 @@ struct NativeFenceApi {
 // signalled; the caller does not wait. False when EGL does not take it. GL-thread only.
 [[nodiscard]] bool wait_in_gpu(const NativeFenceApi& api, int sync_file);
 
-// What EGL says it imports as GL_TEXTURE_2D: DRM fourccs with their modifiers. A driver without
+// What EGL says it imports: DRM fourccs with their modifiers. A driver without
 // the modifiers extension says nothing; then only linear memory, passed without a modifier, is
 // tried.
 class ImportFormats {
  public:
   struct Format {
     uint32_t fourcc = 0;
-    std::vector<uint64_t> modifiers;
+    std::vector<uint64_t> modifiers;      // as GL_TEXTURE_2D
+    std::vector<uint64_t> external_only;  // as GL_TEXTURE_EXTERNAL_OES alone
   };
+  enum class Sampling { None, Texture2D, External };
 
   [[nodiscard]] static ImportFormats query(const DmabufImportApi& api);
   [[nodiscard]] static ImportFormats of(std::vector<Format> formats);
 
   // False when the driver could not be asked.
   [[nodiscard]] bool known() const { return known_; }
+  // As GL_TEXTURE_2D.
   [[nodiscard]] bool lists(uint32_t fourcc, uint64_t modifier) const;
+  [[nodiscard]] Sampling sampling(uint32_t fourcc, uint64_t modifier) const;
+  // Every modifier listed for `fourcc`; nothing when unknown.
+  [[nodiscard]] std::vector<uint64_t> all_modifiers(uint32_t fourcc) const;
   // Modifiers that both planes of `fourcc` (NV12, P010) can have; linear alone when unknown.
   [[nodiscard]] std::vector<uint64_t> common_modifiers(uint32_t luma, uint32_t chroma) const;
 

@@ -1,30 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "lib/gl/egl_importer.hpp"
 
+#include <algorithm>
 #include <climits>
 #include <string>
 
 #include "lib/base/fourcc.hpp"
 #include "lib/base/log.hpp"
 #include "lib/dmabuf/identity.hpp"
+#include "lib/gl/egl_image.hpp"
 
 namespace dxva::gl {
 namespace {
-
-Reason reason_of(EGLint error) {
-  switch (error) {
-    case EGL_BAD_MATCH:
-      return Reason::EglBadMatch;
-    case EGL_BAD_ALLOC:
-      return Reason::EglBadAlloc;
-    case EGL_BAD_ACCESS:
-      return Reason::EglBadAccess;
-    case EGL_BAD_PARAMETER:
-      return Reason::EglBadParameter;
-    default:
-      return Reason::EglError;
-  }
-}
 
 uint32_t plane_width(uint32_t plane, uint32_t width) {
   return plane == 0 ? width : width / 2 + width % 2;
@@ -80,60 +67,22 @@ Status EglImporter::import_plane(const ImportRequest& request, uint32_t plane,
                                  uint64_t modifier, GLuint texture) const {
   const video::ImageDescription& image = request.image;
   const video::PlaneDescription& layout = image.planes[plane];
-  std::array<EGLint, 17> attributes;
-  size_t count = 0;
-  const auto add = [&](EGLint name, uint64_t value) {
-    attributes[count++] = name;
-    attributes[count++] = static_cast<EGLint>(value);
-  };
-  add(EGL_WIDTH, plane_width(plane, image.width));
-  add(EGL_HEIGHT, video::plane_rows(plane, image.height));
-  add(EGL_LINUX_DRM_FOURCC_EXT, plane_fourcc(image.fourcc, plane));
-  add(EGL_DMA_BUF_PLANE0_FD_EXT, static_cast<uint32_t>(request.fds[layout.object]));
-  add(EGL_DMA_BUF_PLANE0_OFFSET_EXT, layout.offset);
-  add(EGL_DMA_BUF_PLANE0_PITCH_EXT, layout.pitch_bytes);
+  ImageAttributes attributes;
+  attributes.add(EGL_WIDTH, plane_width(plane, image.width));
+  attributes.add(EGL_HEIGHT, video::plane_rows(plane, image.height));
+  attributes.add(EGL_LINUX_DRM_FOURCC_EXT, plane_fourcc(image.fourcc, plane));
+  attributes.add(EGL_DMA_BUF_PLANE0_FD_EXT, static_cast<uint32_t>(request.fds[layout.object]));
+  attributes.add(EGL_DMA_BUF_PLANE0_OFFSET_EXT, layout.offset);
+  attributes.add(EGL_DMA_BUF_PLANE0_PITCH_EXT, layout.pitch_bytes);
   // LINEAR is said, not left out: without the attribute a driver may look up the tiling that
   // the kernel remembers for the buffer, and see tiles where a linear plane begins.
   if (egl_.has_modifiers() && modifier != kModifierInvalid) {
-    add(EGL_DMA_BUF_PLANE0_MODIFIER_LO_EXT, modifier & 0xffffffffu);
-    add(EGL_DMA_BUF_PLANE0_MODIFIER_HI_EXT, modifier >> 32);
+    attributes.add(EGL_DMA_BUF_PLANE0_MODIFIER_LO_EXT, modifier & 0xffffffffu);
+    attributes.add(EGL_DMA_BUF_PLANE0_MODIFIER_HI_EXT, modifier >> 32);
   }
-  attributes[count++] = EGL_NONE;
-
-  const EGLImageKHR egl_image = egl_.CreateImage(
-      egl_.display, EGL_NO_CONTEXT, EGL_LINUX_DMA_BUF_EXT, nullptr, attributes.data());
-  if (egl_image == EGL_NO_IMAGE_KHR) {
-    const EGLint error = egl_.GetError();
-    return Error{.code = ErrorCode::Unsupported,
-                 .call = "eglCreateImageKHR",
-                 .native = error,
-                 .text = fourcc_text(plane_fourcc(image.fourcc, plane)),
-                 .reason = reason_of(error)};
-  }
-
-  gl_->clear_errors();
-  gl_->BindTexture(GL_TEXTURE_2D, texture);
-  if (egl_.ImageTargetTexStorage)
-    egl_.ImageTargetTexStorage(GL_TEXTURE_2D, egl_image, nullptr);
-  else
-    egl_.ImageTargetTexture2D(GL_TEXTURE_2D, egl_image);
-  GLenum error = gl_->GetError();
-  if (error != GL_NO_ERROR && egl_.ImageTargetTexStorage && egl_.ImageTargetTexture2D) {
-    // The storage form refuses what it cannot make immutable; the older form may still take it.
-    egl_.ImageTargetTexture2D(GL_TEXTURE_2D, egl_image);
-    error = gl_->GetError();
-  }
-  set_sampling(*gl_, GL_LINEAR);
-  gl_->BindTexture(GL_TEXTURE_2D, 0);
-  // The texture keeps the memory; the image was only the way in.
-  egl_.DestroyImage(egl_.display, egl_image);
-  if (error != GL_NO_ERROR)
-    return Error{.code = ErrorCode::Unsupported,
-                 .call = "glEGLImageTargetTexture2DOES",
-                 .native = static_cast<long>(error),
-                 .text = {},
-                 .reason = Reason::GlError};
-  return Done{};
+  const Result<EglImage> egl_image = EglImage::create(egl_, attributes);
+  if (!egl_image) return egl_image.error();
+  return egl_image->bind(*gl_, GL_TEXTURE_2D, texture, GL_LINEAR);
 }
 
 Result<std::shared_ptr<TextureSet>> EglImporter::import(const ImportRequest& request) const {

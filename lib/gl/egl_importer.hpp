@@ -19,8 +19,8 @@ struct ImportRequest {
 };
 
 // Textures that share their memory with a dma-buf: one EGLImage per plane (R8 + GR88, or R16 +
-// GR1616), which every driver with dma-buf import knows; whole NV12 images are only sampled
-// through external textures, and llvmpipe refuses them.
+// GR1616), which every driver with dma-buf import knows, and whose textures consumers get as
+// they are. What cannot go by planes is WholeImageImporter's.
 //
 // Drivers do not check what they are told. llvmpipe takes an offset behind the end of the
 // buffer, a pitch of 2 GiB or a pipe for an image, says nothing, and dies in a thread of its

@@ -4,6 +4,8 @@
 #include <memory>
 #include <variant>
 
+#include <GL/gl.h>
+
 #include "lib/base/path.hpp"
 #include "lib/gl/texture_set.hpp"
 
@@ -14,9 +16,17 @@ struct PlaneTextures {
   std::shared_ptr<TextureSet> textures;
 };
 
+inline constexpr GLenum kTextureExternal = 0x8D65;  // GL_TEXTURE_EXTERNAL_OES, of ES's headers
+
+// The whole picture as one texture that GL samples as RGB.
+struct WholeImage {
+  std::shared_ptr<TextureSet> texture;
+  GLenum target = 0;  // GL_TEXTURE_2D or kTextureExternal
+};
+
 // What GL samples of an import. The alternatives differ in what can be made of them: planes
 // leave as they are, anything else goes through a shader pass with each frame.
-using Source = std::variant<PlaneTextures>;
+using Source = std::variant<PlaneTextures, WholeImage>;
 
 // Made once per buffer and layout, and kept by the cache and by every frame that is out.
 struct Imported {

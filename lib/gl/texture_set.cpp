@@ -20,11 +20,11 @@ TextureSet::~TextureSet() {
   thread_->run([this] { gl_->DeleteTextures(static_cast<GLsizei>(count_), names_.data()); });
 }
 
-void set_sampling(const GlApi& gl, GLint filter) {
-  gl.TexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, filter);
-  gl.TexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, filter);
-  gl.TexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
-  gl.TexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);
+void set_sampling(const GlApi& gl, GLint filter, GLenum target) {
+  gl.TexParameteri(target, GL_TEXTURE_MIN_FILTER, filter);
+  gl.TexParameteri(target, GL_TEXTURE_MAG_FILTER, filter);
+  gl.TexParameteri(target, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
+  gl.TexParameteri(target, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);
 }
 
 }  // namespace dxva::gl

@@ -38,6 +38,6 @@ class TextureSet {
 };
 
 // Clamped and unmipmapped, as every consumer of a video plane wants it.
-void set_sampling(const GlApi& gl, GLint filter);
+void set_sampling(const GlApi& gl, GLint filter, GLenum target = GL_TEXTURE_2D);
 
 }  // namespace dxva::gl

@@ -28,6 +28,17 @@ struct Colorimetry {
   friend bool operator==(const Colorimetry&, const Colorimetry&) = default;
 };
 
+// Where a chroma sample lies between the luma samples that it covers.
+struct ChromaSiting {
+  enum class Place : uint8_t {
+    Unknown,
+    Cosited,  // on the first of the two
+    Between,
+  };
+  Place horizontal = Place::Unknown;
+  Place vertical = Place::Unknown;
+};
+
 // Share of red and blue in luma (H.273 table 4); green has the rest.
 struct LumaWeights {
   double red;

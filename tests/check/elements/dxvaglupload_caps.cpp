@@ -13,8 +13,8 @@ using dxva::gst::TransformCaps;
 namespace {
 
 const dxva::gst::DmabufOffers kTwoModifiers = {
-    {dxva::format::kNV12, {dxva::kModifierLinear, 0x0100000000000002}},
-    {dxva::format::kP010, {dxva::kModifierLinear}}};
+    {dxva::format::kNV12, {dxva::kModifierLinear, 0x0100000000000002}, {}},
+    {dxva::format::kP010, {dxva::kModifierLinear}, {}}};
 const TransformCaps kOld = {.offers = kTwoModifiers, .drm_caps = false};
 const TransformCaps kNew = {.offers = kTwoModifiers, .drm_caps = true};
 
@@ -161,8 +161,10 @@ GST_START_TEST(the_inputs_own_format_is_chosen_before_a_conversion) {
       "colorimetry=bt709");
   // Downstream's list begins with RGBA, as glcolorconvert's does.
   const auto out = dxva::gst::fixate_output(
-      in.get(), parse("video/x-raw(memory:GLMemory),format={RGBA,NV12},width=64,height=48;"
-                      "video/x-raw(memory:GLMemory),format=RGBA,width=64,height=48"));
+      in.get(),
+      parse("video/x-raw(memory:GLMemory),format={RGBA,NV12},width=64,height=48;"
+            "video/x-raw(memory:GLMemory),format=RGBA,width=64,height=48"),
+      kTwoModifiers);
   expect(out, "video/x-raw(memory:GLMemory),format=NV12,width=64,height=48,texture-target=2D");
 }
 GST_END_TEST;
@@ -174,7 +176,8 @@ GST_START_TEST(converted_output_says_what_colours_it_has) {
   const auto out = dxva::gst::fixate_output(
       in.get(),
       parse("video/x-raw(memory:GLMemory),format={RGB10A2_LE,RGBA},width=64,height=48,"
-            "texture-target=2D"));
+            "texture-target=2D"),
+      kTwoModifiers);
   GstVideoInfo info;
   fail_unless(gst_video_info_from_caps(&info, out.get()));
   fail_unless_equals_int(GST_VIDEO_INFO_FORMAT(&info), GST_VIDEO_FORMAT_RGB10A2_LE);
@@ -195,6 +198,135 @@ GST_START_TEST(drm_caps_are_parsed_on_every_gstreamer) {
   fail_unless(input->memory == dxva::gst::MemoryKind::Dmabuf);
   fail_unless_equals_uint64(input->modifier, 0x0100000000000001);
   fail_unless_equals_int(input->info.colorimetry.matrix, GST_VIDEO_COLOR_MATRIX_BT2020);
+}
+GST_END_TEST;
+
+namespace {
+
+using Format = dxva::gl::ImportFormats::Format;
+constexpr uint64_t kTileA = 0x0200000000000001, kTileB = 0x0200000000000002;
+constexpr uint64_t kIntelY = 0x0100000000000002, kIntelCcs = 0x0100000000000007;
+
+// What EGL lists: R8 and GR88 alike, and NV12.
+dxva::gst::DmabufOffers offers_of(std::vector<uint64_t> planes, std::vector<uint64_t> whole,
+                                  std::vector<uint64_t> external, bool samples_external) {
+  return dxva::gst::rank_offers(
+      dxva::gl::ImportFormats::of({Format{dxva::format::kR8, planes, {}},
+                                   Format{dxva::format::kGR88, planes, {}},
+                                   Format{dxva::format::kNV12, whole, external}}),
+      samples_external);
+}
+
+void expect_modifiers(const std::vector<uint64_t>& got, const std::vector<uint64_t>& want) {
+  std::string text;
+  for (const uint64_t one : got) text += dxva::modifier_text(one) + " ";
+  fail_unless(got == want, "got %s", text.c_str());
+}
+
+}  // namespace
+
+GST_START_TEST(what_imports_wherever_the_planes_are_comes_first) {
+  // The order in which a driver lists them says nothing.
+  const auto offers = offers_of({kTileB, dxva::kModifierLinear, kIntelY}, {kTileA, kIntelY},
+                                {dxva::kModifierLinear, 7}, true);
+  fail_unless_equals_int(offers.size(), 1);
+  expect_modifiers(offers[0].modifiers, {dxva::kModifierLinear, kTileB, kIntelY});
+  expect_modifiers(offers[0].drawn_modifiers, {kIntelY, kTileA, 7, dxva::kModifierLinear});
+  expect_modifiers(offers[0].for_rgb(), {kIntelY, kTileA, 7, dxva::kModifierLinear, kTileB});
+}
+GST_END_TEST;
+
+GST_START_TEST(external_textures_count_where_shaders_sample_them) {
+  const auto without = offers_of({dxva::kModifierLinear}, {}, {kTileA}, false);
+  expect_modifiers(without[0].for_rgb(), {dxva::kModifierLinear});
+  // NVIDIA: linear only as an external texture.
+  const auto nvidia = offers_of({kTileA}, {}, {dxva::kModifierLinear}, true);
+  expect_modifiers(nvidia[0].modifiers, {kTileA});
+  expect_modifiers(nvidia[0].for_rgb(), {dxva::kModifierLinear, kTileA});
+}
+GST_END_TEST;
+
+GST_START_TEST(compressed_and_unknown_layouts_are_not_offered) {
+  const auto offers =
+      offers_of({kIntelCcs, dxva::kModifierInvalid, kIntelY}, {kIntelCcs, kIntelY}, {}, true);
+  expect_modifiers(offers[0].modifiers, {kIntelY});
+  expect_modifiers(offers[0].for_rgb(), {kIntelY});
+}
+GST_END_TEST;
+
+GST_START_TEST(a_driver_that_cannot_be_asked_is_offered_linear) {
+  const auto offers = dxva::gst::rank_offers(dxva::gl::ImportFormats{}, true);
+  fail_unless_equals_int(offers.size(), 2);
+  for (const auto& offer : offers) {
+    expect_modifiers(offer.modifiers, {dxva::kModifierLinear});
+    expect_modifiers(offer.for_rgb(), {dxva::kModifierLinear});
+  }
+}
+GST_END_TEST;
+
+namespace {
+
+const TransformCaps kWhole = {
+    .offers = {{dxva::format::kNV12, {dxva::kModifierLinear}, {kTileA, dxva::kModifierLinear}}},
+    .drm_caps = true};
+constexpr const char* kTiledNv12 =
+    "video/x-raw(memory:DMABuf),format=DMA_DRM,drm-format=NV12:0x0200000000000001";
+
+}  // namespace
+
+GST_START_TEST(only_a_consumer_of_rgb_is_offered_what_must_be_drawn) {
+  expect(transform(GST_PAD_SRC, "video/x-raw(memory:GLMemory),format=RGBA", kWhole),
+         "video/x-raw(memory:GLMemory),format=RGBA;"
+         "video/x-raw(memory:DMABuf),format=DMA_DRM,"
+         "drm-format={NV12:0x0200000000000001,NV12};"
+         "video/x-raw,format=RGBA;"
+         "video/x-raw(memory:DMABuf),format={NV12,P010_10LE};"
+         "video/x-raw,format={NV12,P010_10LE}");
+  const auto planes =
+      transform(GST_PAD_SRC, "video/x-raw(memory:GLMemory),format=NV12", kWhole);
+  fail_unless(!takes(planes, kTiledNv12));
+  fail_unless(takes(planes, "video/x-raw(memory:DMABuf),format=DMA_DRM,drm-format=NV12"));
+  // Both: linear for its planes, then the tiling.
+  const auto both =
+      transform(GST_PAD_SRC, "video/x-raw(memory:GLMemory),format={NV12,RGBA}", kWhole);
+  fail_unless(takes(both, kTiledNv12));
+  TransformCaps without_shaders = kWhole;
+  without_shaders.draws = false;
+  fail_unless(!takes(transform(GST_PAD_SRC, "video/x-raw(memory:GLMemory),format={NV12,RGBA}",
+                               without_shaders),
+                     kTiledNv12));
+}
+GST_END_TEST;
+
+GST_START_TEST(what_must_be_drawn_becomes_rgb_and_nothing_else) {
+  expect(transform(GST_PAD_SINK, kTiledNv12, kWhole),
+         "video/x-raw(memory:GLMemory),format=RGBA,texture-target=2D");
+  expect(transform(GST_PAD_SINK,
+                   "video/x-raw(memory:DMABuf),format=DMA_DRM,"
+                   "drm-format={NV12,NV12:0x0200000000000001}",
+                   kWhole),
+         "video/x-raw(memory:GLMemory),format=NV12,texture-target=2D;"
+         "video/x-raw(memory:GLMemory),format=RGBA,texture-target=2D");
+}
+GST_END_TEST;
+
+// Most decoders put tiled chroma behind the luma, where it is no image by itself.
+GST_START_TEST(a_tiling_that_can_be_drawn_is_drawn_although_its_planes_are_listed) {
+  TransformCaps with = kWhole;
+  with.offers[0].modifiers.push_back(kTileA);
+  const auto in =
+      parse((std::string(kTiledNv12) + ",width=64,height=48,framerate=25/1").c_str());
+  const auto chosen = [&](const char* candidates) {
+    const auto out = dxva::gst::fixate_output(in.get(), parse(candidates), with.offers);
+    return std::string(
+        gst_structure_get_string(gst_caps_get_structure(out.get(), 0), "format"));
+  };
+  fail_unless_equals_string(chosen("video/x-raw(memory:GLMemory),format=NV12;"
+                                   "video/x-raw(memory:GLMemory),format={BGRA,RGBA}")
+                                .c_str(),
+                            "RGBA");
+  fail_unless_equals_string(chosen("video/x-raw(memory:GLMemory),format={NV12,I420}").c_str(),
+                            "NV12");
 }
 GST_END_TEST;
 
@@ -230,5 +362,12 @@ int main(int argc, char** argv) {
   tcase_add_test(tests, converted_output_says_what_colours_it_has);
   tcase_add_test(tests, drm_caps_are_parsed_on_every_gstreamer);
   tcase_add_test(tests, drm_format_text_goes_both_ways);
+  tcase_add_test(tests, what_imports_wherever_the_planes_are_comes_first);
+  tcase_add_test(tests, external_textures_count_where_shaders_sample_them);
+  tcase_add_test(tests, compressed_and_unknown_layouts_are_not_offered);
+  tcase_add_test(tests, a_driver_that_cannot_be_asked_is_offered_linear);
+  tcase_add_test(tests, only_a_consumer_of_rgb_is_offered_what_must_be_drawn);
+  tcase_add_test(tests, what_must_be_drawn_becomes_rgb_and_nothing_else);
+  tcase_add_test(tests, a_tiling_that_can_be_drawn_is_drawn_although_its_planes_are_listed);
   return gst_check_run_suite(suite, "dxvaglupload_caps", __FILE__);
 }

@@ -81,16 +81,18 @@ EGLBoolean query_modifiers(EGLDisplay, EGLint fourcc, EGLint max, EGLuint64KHR* 
   *count = static_cast<EGLint>(list.size());
   for (size_t i = 0; i < list.size() && static_cast<EGLint>(i) < max; ++i) {
     modifiers[i] = list[i];
-    if (fake().writes_external_only) external[i] = list[i] == 99;
+    if (fake().writes_external_only) external[i] = list[i] == FakeGl::kExternalOnly;
   }
   return EGL_TRUE;
 }
-void target_texture(GLenum, void*) {
+void target_texture(GLenum target, void*) {
   say("target texture");
+  fake().image_target = target;
   if (fake().error_of_target != 0) fake().errors.push_back(fake().error_of_target);
 }
-void target_storage(GLenum, void*, const GLint*) {
+void target_storage(GLenum target, void*, const GLint*) {
   say("target storage");
+  fake().image_target = target;
   if (fake().error_of_storage_target != 0)
     fake().errors.push_back(fake().error_of_storage_target);
 }

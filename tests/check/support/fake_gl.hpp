@@ -15,6 +15,8 @@
 namespace dxva::test {
 
 struct FakeGl {
+  static constexpr uint64_t kExternalOnly = 99;  // the modifier that is listed as that
+
   // Script
   std::vector<GLenum> errors;  // what glGetError finds, oldest first
   GLenum error_of_target = 0;  // raised by an image target call
@@ -28,6 +30,7 @@ struct FakeGl {
   // Record
   std::vector<std::vector<EGLint>> images;  // attribute lists
   int images_alive = 0;
+  GLenum image_target = 0;  // of the last image target call
   std::vector<std::string> calls;
   std::map<GLenum, GLint> pixel_store;
   uint32_t textures_made = 0;

@@ -19,13 +19,18 @@ std::atomic<uint64_t> images, textures, storages, framebuffers, programs;
 std::atomic<EGLint> image_error{0};
 std::atomic<uint32_t> shifted_fourcc{0};
 std::atomic<EGLint> shift{0};
+std::atomic<uint32_t> hidden_fourcc{0};
+std::atomic<bool> takes_whole{false};
 
 PFNEGLCREATEIMAGEKHRPROC real_create_image;
 decltype(&::eglGetError) real_get_error;
+PFNEGLQUERYDMABUFMODIFIERSEXTPROC real_query_modifiers;
 decltype(&::glGenTextures) real_gen_textures;
 decltype(&::glTexImage2D) real_tex_image;
 PFNGLGENFRAMEBUFFERSPROC real_gen_framebuffers;
 PFNGLCREATEPROGRAMPROC real_create_program;
+
+std::vector<EGLint> luma_of(const std::vector<EGLint>& whole, EGLint fourcc);
 
 EGLImageKHR create_image(EGLDisplay display, EGLContext context, EGLenum target,
                          EGLClientBuffer buffer, const EGLint* attributes) {
@@ -41,7 +46,35 @@ EGLImageKHR create_image(EGLDisplay display, EGLContext context, EGLenum target,
   for (size_t i = 0; static_cast<uint32_t>(fourcc) == shifted_fourcc && i + 1 < list.size();
        i += 2)
     if (list[i] == EGL_DMA_BUF_PLANE0_OFFSET_EXT) list[i + 1] += shift;
+  constexpr EGLint kNV12 = 0x3231564e, kR8 = 0x20203852;
+  if (takes_whole && fourcc == kNV12) list = luma_of(list, kR8);
   return real_create_image(display, context, target, buffer, list.data());
+}
+// Of a whole image what remains with luma alone.
+std::vector<EGLint> luma_of(const std::vector<EGLint>& whole, EGLint fourcc) {
+  std::vector<EGLint> out;
+  for (size_t i = 0; i + 1 < whole.size(); i += 2) switch (whole[i]) {
+      case EGL_LINUX_DRM_FOURCC_EXT:
+        out.insert(out.end(), {whole[i], fourcc});
+        break;
+      case EGL_WIDTH:
+      case EGL_HEIGHT:
+      case EGL_DMA_BUF_PLANE0_FD_EXT:
+      case EGL_DMA_BUF_PLANE0_OFFSET_EXT:
+      case EGL_DMA_BUF_PLANE0_PITCH_EXT:
+        out.insert(out.end(), {whole[i], whole[i + 1]});
+    }
+  out.push_back(EGL_NONE);
+  return out;
+}
+
+EGLBoolean query_modifiers(EGLDisplay display, EGLint fourcc, EGLint max,
+                           EGLuint64KHR* modifiers, EGLBoolean* external, EGLint* count) {
+  if (static_cast<uint32_t>(fourcc) == hidden_fourcc) {
+    *count = 0;
+    return EGL_TRUE;
+  }
+  return real_query_modifiers(display, fourcc, max, modifiers, external, count);
 }
 EGLint get_error() {
   const EGLint real = real_get_error();
@@ -75,6 +108,8 @@ void* between(const char* name, void* found) {
   const std::string_view asked = name;
   if (asked == "eglCreateImageKHR") return counted(found, real_create_image, &create_image);
   if (asked == "eglGetError") return counted(found, real_get_error, &get_error);
+  if (asked == "eglQueryDmaBufModifiersEXT")
+    return counted(found, real_query_modifiers, &query_modifiers);
   if (asked == "glGenTextures") return counted(found, real_gen_textures, &gen_textures);
   if (asked == "glTexImage2D") return counted(found, real_tex_image, &tex_image);
   if (asked == "glGenFramebuffers")
@@ -112,6 +147,14 @@ GlCounters gl_counters() {
 
 void fail_image_creation(int egl_error) {
   image_error = egl_error;
+}
+
+void hide_modifiers(uint32_t fourcc) {
+  hidden_fourcc = fourcc;
+}
+
+void take_whole_images(bool takes) {
+  takes_whole = takes;
 }
 
 void shift_images(uint32_t fourcc, int bytes) {

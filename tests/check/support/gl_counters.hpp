@@ -21,5 +21,9 @@ struct GlCounters {
 void fail_image_creation(int egl_error);
 // The driver takes images of this DRM format to begin so many bytes further; 0: where they do.
 void shift_images(uint32_t fourcc, int bytes);
+// EGL lists no modifier for this DRM format.
+void hide_modifiers(uint32_t fourcc);
+// A driver that takes NV12 whole, which no software renderer does. It shows luma, as red.
+void take_whole_images(bool takes);
 
 }  // namespace dxva::test
