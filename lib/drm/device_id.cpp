@@ -4,9 +4,11 @@
 #include <dirent.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
+#include <climits>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -51,6 +53,15 @@ std::optional<DeviceId> read_number(const std::string& path) {
   return id;
 }
 
+// Where the kernel names the driver: a link to its folder.
+std::string linked_name(const std::string& path) {
+  char target[PATH_MAX];
+  const ssize_t length = ::readlink(path.c_str(), target, sizeof target);
+  if (length <= 0) return {};
+  const std::string_view whole(target, static_cast<size_t>(length));
+  return std::string(whole.substr(whole.rfind('/') + 1));
+}
+
 Error not_drm(const std::string& what) {
   return Error{.code = ErrorCode::Unsupported,
                .text = what + " is no DRM device",
@@ -69,11 +80,12 @@ Result<Device> device_of_number(uint32_t major, uint32_t minor, const Roots& roo
   const std::string number = std::to_string(major) + ":" + std::to_string(minor);
   // All nodes of one GPU point to one device here, and only DRM devices have this folder
   // (libdrm's drmNodeIsDRM looks at it too).
-  const std::string nodes = roots.sys + "/dev/char/" + number + "/device/drm";
+  const std::string gpu = roots.sys + "/dev/char/" + number + "/device";
+  const std::string nodes = gpu + "/drm";
   const auto renderers = render_numbers(nodes);
   if (!renderers) return not_drm("node " + number);
 
-  Device device{.id = {.major = major, .minor = minor}};
+  Device device{.id = {.major = major, .minor = minor}, .driver = linked_name(gpu + "/driver")};
   if (renderers->empty()) return device;
   const std::string name = node_name(renderers->front());
   if (const auto id = read_number(nodes + "/" + name + "/dev")) device.id = *id;

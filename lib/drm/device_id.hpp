@@ -28,6 +28,7 @@ struct DeviceId {
 struct Device {
   DeviceId id;
   std::string render_node;  // "/dev/dri/renderD128"; empty when there is none
+  std::string driver;       // the kernel's, "amdgpu"; empty when it does not tell (vgem)
 };
 
 // Where to look; tests have a tree of their own.

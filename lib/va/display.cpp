@@ -9,6 +9,7 @@
 
 #include "lib/base/log.hpp"
 #include "lib/drm/device_id.hpp"
+#include "lib/drm/gpu_match.hpp"
 #include "lib/va/decode_caps.hpp"
 #include "lib/va/display_registry.hpp"
 #include "lib/va/driver.hpp"
@@ -119,13 +120,8 @@ Result<std::shared_ptr<Display>> Display::open_node(const std::string& path) {
 }
 
 Result<std::shared_ptr<Display>> Display::open_first(const std::string& preferred) {
-  std::vector<std::string> nodes = drm::render_nodes();
-  if (!preferred.empty()) {
-    std::erase(nodes, preferred);
-    nodes.insert(nodes.begin(), preferred);
-  }
   std::string refused;
-  for (const std::string& node : nodes) {
+  for (const std::string& node : drm::order_of_trial(drm::render_nodes(), preferred)) {
     auto display = open_node(node);
     if (display && !(*display)->profiles().empty()) {
       if (!refused.empty()) DXVA_INFO(Va, "refused before: %s", refused.c_str());

@@ -85,6 +85,20 @@ GST_START_TEST(all_nodes_of_a_gpu_are_one_device) {
 }
 GST_END_TEST;
 
+GST_START_TEST(the_kernels_driver_is_named_where_it_has_a_name) {
+  const FakeMachine machine;
+  populate(machine);
+  const fs::path sys = machine.roots().sys;
+  fs::create_directories(sys / "bus/pci/drivers/amdgpu");
+  fs::create_directory_symlink(sys / "bus/pci/drivers/amdgpu", sys / "devices/gpu0/driver");
+  const auto named = drm::device_of_number(226, 0, machine.roots());
+  const auto nameless = drm::device_of_number(226, 129, machine.roots());
+  fail_unless(named && nameless);
+  fail_unless(named->driver == "amdgpu");
+  fail_unless(nameless->driver.empty());
+}
+GST_END_TEST;
+
 GST_START_TEST(device_without_renderer_keeps_its_own_number) {
   const FakeMachine machine;
   populate(machine);
@@ -169,6 +183,7 @@ Suite* drm_device_id_suite() {
   TCase* tcase = tcase_create("general");
   suite_add_tcase(suite, tcase);
   tcase_add_test(tcase, all_nodes_of_a_gpu_are_one_device);
+  tcase_add_test(tcase, the_kernels_driver_is_named_where_it_has_a_name);
   tcase_add_test(tcase, device_without_renderer_keeps_its_own_number);
   tcase_add_test(tcase, renderer_that_a_container_lacks_is_not_named);
   tcase_add_test(tcase, other_devices_and_files_are_no_gpus);
