@@ -6,6 +6,7 @@
 #include "lib/base/fourcc.hpp"
 #include "lib/base/log.hpp"
 #include "lib/base/test_switch.hpp"
+#include "lib/gl/egl_device.hpp"
 
 namespace dxva::gst {
 namespace {
@@ -50,6 +51,7 @@ GlSession::GlSession(std::shared_ptr<GstGlThread> thread, std::shared_ptr<const 
     : thread_(std::move(thread)),
       api_(std::move(api)),
       display_(display_of(thread_->context())),
+      drm_node_(gl::drm_node_of(display_, egl)),
       releases_(thread_, api_,
                 display_ == EGL_NO_DISPLAY ? std::nullopt : gl::load_egl_fence(display_, egl)),
       native_fence_(gl::load_native_fence(display_, egl)),

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "gst/dxvagl/dmabuf_offer.hpp"
 #include "gst/dxvagl/gst_gl_thread.hpp"
@@ -35,6 +36,13 @@ class GlSession {
   [[nodiscard]] GstGLContext* context() const { return thread_->context(); }
   [[nodiscard]] const gl::GlApi& api() const { return *api_; }
   [[nodiscard]] gl::GlThread& thread() const { return *thread_; }
+
+  // A DRM node of the GPU that draws; empty: none, or it is not known.
+  [[nodiscard]] const std::string& drm_node() const { return drm_node_; }
+  // Under GLX no dma-buf becomes a texture, whatever the driver.
+  [[nodiscard]] bool is_glx() const {
+    return gst_gl_context_get_gl_platform(context()) == GST_GL_PLATFORM_GLX;
+  }
 
   // Nothing where the GPU cannot wait for others' fences.
   [[nodiscard]] const std::optional<gl::NativeFenceApi>& native_fence() const {
@@ -72,6 +80,7 @@ class GlSession {
   const std::shared_ptr<GstGlThread> thread_;
   const std::shared_ptr<const gl::GlApi> api_;
   EGLDisplay display_ = EGL_NO_DISPLAY;
+  const std::string drm_node_;
   gl::ReleaseQueue releases_;
   const std::optional<gl::NativeFenceApi> native_fence_;
   std::optional<gl::EglImporter> importer_;

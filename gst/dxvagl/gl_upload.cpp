@@ -5,12 +5,19 @@
 
 #include <array>
 
+#include "gst/common/context_query.hpp"
+#include "gst/common/gl_device_context.hpp"
 #include "gst/common/path_stats.hpp"
 #include "lib/base/log.hpp"
 #include "lib/base/test_switch.hpp"
 
 namespace dxva::gst {
 namespace {
+
+GstPtr<GstContext> device_context(const GlSession& session) {
+  return make_gl_device_context(
+      {.node = session.drm_node(), .renderer = session.api().facts.renderer});
+}
 
 constexpr std::array kSteps = {Step::Egl, Step::MemoryObject, Step::GpuCopy, Step::CpuCopy};
 
@@ -62,6 +69,28 @@ void GlUpload::reset() {
   verified_ = 0;
   watch_ = {};
   dropped_for_.clear();
+  warned_of_glx_ = false;
+}
+
+std::shared_ptr<GlSession> GlUpload::find_session() {
+  if (element_.display) (void)gst_gl_base_filter_find_gl_context(&element_);
+  auto session = uploader_.session();
+  {
+    const std::lock_guard guard(lock_);
+    if (!session || announced_.lock() == session) return session;
+    announced_ = session;
+  }
+  // A decoder that playbin plugs in later, or that is not linked to us yet, learns it from its
+  // bin.
+  announce_context(GST_ELEMENT(&element_), device_context(*session));
+  return session;
+}
+
+bool GlUpload::answer_device(GstQuery* query) {
+  const auto session = find_session();
+  if (!session) return false;
+  gst_query_set_context(query, device_context(*session).get());
+  return true;
 }
 
 DmabufOffers GlUpload::offers() const {
@@ -72,8 +101,7 @@ DmabufOffers GlUpload::offers() const {
 GstPtr<GstCaps> GlUpload::transform_caps(GstPadDirection direction, GstCaps* caps) {
   // What can be imported is only known in the context. Once there is a display a context can be
   // had, and an answer given now without it would be one that changes later.
-  if (element_.display) (void)gst_gl_base_filter_find_gl_context(&element_);
-  const auto session = uploader_.session();
+  const auto session = find_session();
   return gst::transform_caps(direction, caps,
                              {.offers = offers(),
                               .drm_caps = has_drm_caps(),
@@ -88,6 +116,7 @@ bool GlUpload::set_caps(GstCaps* in, GstCaps* out) {
   {
     const std::lock_guard guard(lock_);
     dropped_for_.clear();
+    takes_dmabufs_ = input->memory == MemoryKind::Dmabuf;
   }
   return passthrough || uploader_.set_formats(in, out);
 }
@@ -134,6 +163,22 @@ void GlUpload::count(const Uploader::Picture& picture) {
       element, path_changed_message(element, change->from, change->to, picture.reason));
 }
 
+// Nobody sees why the fans are loud: it works, frame by frame, by copies that one word avoids.
+void GlUpload::warn_of_glx(const GlSession& session) {
+  {
+    const std::lock_guard guard(lock_);
+    if (warned_of_glx_ || !takes_dmabufs_ || !session.is_glx() ||
+        wish_.mode == ImportMode::Copy)
+      return;
+    warned_of_glx_ = true;
+  }
+  GST_ELEMENT_WARNING(&element_, RESOURCE, SETTINGS,
+                      ("OpenGL runs on GLX, where a dma-buf cannot become a texture: every "
+                       "frame is copied. Set GST_GL_PLATFORM=egl, or give the pipeline an EGL "
+                       "context."),
+                      ("%s", session.api().facts.renderer.c_str()));
+}
+
 // A buffer that can be neither imported nor mapped has no picture to show: one frame is lost,
 // the stream goes on, and the application is told once per reason. An error would end the
 // stream for one bad buffer of a camera; showing the last picture again would hide that one is
@@ -160,7 +205,9 @@ GstFlowReturn GlUpload::prepare_output(GstBuffer* input, GstBuffer** output) {
     *output = input;
     return GST_FLOW_OK;
   }
-  if (!uploader_.session()) return GST_FLOW_NOT_NEGOTIATED;
+  const auto session = uploader_.session();
+  if (!session) return GST_FLOW_NOT_NEGOTIATED;
+  warn_of_glx(*session);
   Result<Uploader::Picture> picture =
       uploader_.process(input, {.mode = import(), .verify = verify() || test_switch().verify});
   if (!picture) return drop(picture.error());

@@ -31,6 +31,8 @@ class GlUpload {
   [[nodiscard]] bool set_caps(GstCaps* in, GstCaps* out);
   // False: the query is for downstream to answer.
   [[nodiscard]] bool propose_allocation(GstQuery* query) const;
+  // Which GPU OpenGL draws with, for a decoder that asks; false: not known yet.
+  [[nodiscard]] bool answer_device(GstQuery* query);
   [[nodiscard]] GstFlowReturn prepare_output(GstBuffer* input, GstBuffer** output);
   [[nodiscard]] bool keeps_meta(const GstMeta* meta, GstBuffer* input) const;
 
@@ -40,6 +42,9 @@ class GlUpload {
   [[nodiscard]] std::shared_ptr<GlSession> session() const { return uploader_.session(); }
 
  private:
+  // The context, made now where there is a display to make it on. Null: none.
+  [[nodiscard]] std::shared_ptr<GlSession> find_session();
+  void warn_of_glx(const GlSession& session);
   void count(const Uploader::Picture& picture);
   void tell_upstream(const Uploader::Picture::Refusal& refusal);
   [[nodiscard]] GstFlowReturn drop(const Error& error);
@@ -54,7 +59,10 @@ class GlUpload {
   uint64_t dropped_ = 0;
   uint64_t verified_ = 0;
   StepWatch<Step> watch_;
-  std::set<Reason> dropped_for_;  // said since the last caps
+  std::set<Reason> dropped_for_;        // said since the last caps
+  std::weak_ptr<GlSession> announced_;  // the session whose GPU the bins know of
+  bool takes_dmabufs_ = false;          // the caps say so
+  bool warned_of_glx_ = false;
 };
 
 }  // namespace dxva::gst

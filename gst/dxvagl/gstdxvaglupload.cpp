@@ -12,6 +12,8 @@
  */
 #include "gst/dxvagl/gstdxvaglupload.hpp"
 
+#include "gst/common/context_query.hpp"
+#include "gst/common/gl_device_context.hpp"
 #include "gst/dxvagl/caps.hpp"
 #include "gst/dxvagl/gl_upload.hpp"
 
@@ -89,6 +91,10 @@ GstCaps* on_fixate_caps(GstBaseTransform* element, GstPadDirection direction, Gs
 // chooses them. GstBaseTransform leaves such an early query as it is and says TRUE (1.22
 // to 1.26), which reads as "no GstVideoMeta", and every padded surface would be copied.
 gboolean on_query(GstBaseTransform* element, GstPadDirection direction, GstQuery* query) {
+  if (direction == GST_PAD_SINK &&
+      dxva::gst::asks_for_context(query, dxva::gst::kGlDeviceContext) &&
+      impl(element).answer_device(query))
+    return TRUE;
   if (direction == GST_PAD_SINK && GST_QUERY_TYPE(query) == GST_QUERY_ALLOCATION &&
       impl(element).propose_allocation(query))
     return TRUE;
