@@ -16,6 +16,7 @@ namespace dxva::gst {
 
 Decoder::Decoder(GstVideoDecoder& element)
     : element_(element),
+      device_(*GST_ELEMENT_CAST(&element)),
       negotiator_(element, last_answer_),
       allocator_(make_dxva_allocator()),
       copy_buffers_(allocator_.get()) {}
@@ -49,16 +50,14 @@ bool Decoder::open() {
     GST_PAD_SET_ACCEPT_TEMPLATE(sink);
   else
     GST_PAD_UNSET_ACCEPT_TEMPLATE(sink);
-  const va::DeviceChoice choice = va::DeviceChoice::parse(active_.device);
-  auto display = va::Display::open(choice);
-  if (display) {
-    display_ = std::move(*display);
-    stats_.set_device(display_->vendor() + " (" + display_->node() + ")");
-    GST_INFO_OBJECT(&element_, "device: %s (%s)", display_->vendor().c_str(),
-                    display_->node().c_str());
-    return true;
-  }
-  const std::string why = display.error().describe();
+  return use_device(device_.open(active_));
+}
+
+bool Decoder::use_device(const Status& chosen) {
+  display_ = device_.display();
+  stats_.set_device(display_ ? display_->vendor() + " (" + display_->node() + ")" : "none");
+  if (chosen) return true;
+  const std::string why = chosen.error().describe();
   if (!active_.software_fallback) {
     GST_ELEMENT_ERROR(&element_, RESOURCE, NOT_FOUND,
                       ("No VA-API device for device=%s, and software-fallback is off.",
@@ -69,20 +68,20 @@ bool Decoder::open() {
   // Not an error: a failure here ends playbin3 in 1.22 instead of trying the next decoder.
   // Somebody who named a device wants to know; for `auto` a machine without one is as good as
   // any other.
-  if (choice.kind == va::DeviceChoice::Kind::Auto)
+  if (va::DeviceChoice::parse(active_.device).kind == va::DeviceChoice::Kind::Auto)
     GST_INFO_OBJECT(&element_, "no device, decoding in software: %s", why.c_str());
   else
     GST_ELEMENT_WARNING(&element_, RESOURCE, NOT_FOUND,
                         ("VA-API device %s does not start, decoding in software: %s",
                          active_.device.c_str(), why.c_str()),
                         (nullptr));
-  stats_.set_device("none");
   return true;
 }
 
 bool Decoder::close() {
   // Buffers downstream keep the display themselves.
   display_.reset();
+  device_.close();
   return true;
 }
 
@@ -168,7 +167,7 @@ bool Decoder::set_format(GstVideoCodecState* state) {
   pause_ = next_pause_ = 0;
   if (keep) return true;
   params_ = std::move(params);
-  return make_decoder();
+  return use_device(device_.settle()) && make_decoder();
 }
 
 bool Decoder::make_decoder() {

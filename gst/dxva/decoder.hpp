@@ -14,6 +14,7 @@
 
 #include "gst/common/gst_ptr.hpp"
 #include "gst/dxva/copy_buffers.hpp"
+#include "gst/dxva/decoder_device.hpp"
 #include "gst/dxva/decoder_stats.hpp"
 #include "gst/dxva/negotiation.hpp"
 #include "gst/dxva/output_format.hpp"
@@ -56,9 +57,12 @@ class Decoder {
   void before_decide_allocation(GstQuery* query);
   void after_decide_allocation(GstQuery* query);
   [[nodiscard]] GstCaps* sink_caps(GstCaps* filter) const;
+  // Queries about what lies beside the stream; false: not ours to answer. Any thread.
+  [[nodiscard]] bool answer_query(GstQuery* query) const { return device_.answer(query); }
 
  private:
   // --- in
+  bool use_device(const Status& chosen);
   [[nodiscard]] bool make_decoder();
   GstFlowReturn answer_error(const Error& error);
 
@@ -108,7 +112,8 @@ class Decoder {
   mutable std::mutex settings_lock_;
   Settings settings_;
 
-  // From open() to close(). Null: software.
+  DecoderDevice device_;
+  // Its display, from open() or the first caps to close(). Null: software.
   std::shared_ptr<va::Display> display_;
   Settings active_;  // as they were at open()
 

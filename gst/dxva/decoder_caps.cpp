@@ -84,6 +84,7 @@ Decoder::Prepared Decoder::negotiate(const decode::DecodedFrame& picture,
         (nullptr));
     return {.kind = Prepared::Kind::Refused};
   }
+  if (picture.surface) device_.look_for_renderer();
   ModifiersTaken taken;
   std::optional<SurfaceOffer> described;
   Reason reason = Reason::None;
@@ -96,7 +97,9 @@ Decoder::Prepared Decoder::negotiate(const decode::DecodedFrame& picture,
   } else {
     look = look_at(picture, active_.layout);
     taken = negotiator_.modifiers_taken(picture.surface->fourcc());
-    if (active_.layout == video::LayoutRule::TightLinear) taken = taken.only_linear();
+    // Another GPU reads no tiling, even where its driver lists the modifier for its own.
+    if (active_.layout == video::LayoutRule::TightLinear || device_.crosses_gpus())
+      taken = taken.only_linear();
     if (look.refused == Reason::None || look.refused == Reason::ModifierNotLinear) {
       const auto remade = remake_surfaces(picture, look, taken);
       if (!remade || *remade) {

@@ -192,6 +192,16 @@ static gboolean src_event(GstVideoDecoder* decoder, GstEvent* event) {
   return GST_VIDEO_DECODER_CLASS(gst_dxva_dec_parent_class)->src_event(decoder, event);
 }
 
+static gboolean sink_query(GstVideoDecoder* decoder, GstQuery* query) {
+  return impl(decoder).answer_query(query) ||
+         GST_VIDEO_DECODER_CLASS(gst_dxva_dec_parent_class)->sink_query(decoder, query);
+}
+
+static gboolean src_query(GstVideoDecoder* decoder, GstQuery* query) {
+  return impl(decoder).answer_query(query) ||
+         GST_VIDEO_DECODER_CLASS(gst_dxva_dec_parent_class)->src_query(decoder, query);
+}
+
 // Chains up always: without a pool in the query the base class is not negotiated.
 static gboolean decide_allocation(GstVideoDecoder* decoder, GstQuery* query) {
   impl(decoder).before_decide_allocation(query);
@@ -243,6 +253,8 @@ static void gst_dxva_dec_class_init(GstDxvaDecClass* klass) {
   };
   decoder->sink_event = sink_event;
   decoder->src_event = src_event;
+  decoder->sink_query = sink_query;
+  decoder->src_query = src_query;
   decoder->decide_allocation = decide_allocation;
 
   gst_type_mark_as_plugin_api(zero_copy_type(), static_cast<GstPluginAPIFlags>(0));
