@@ -87,6 +87,8 @@ std::shared_ptr<GlSession> GlUpload::find_session() {
 }
 
 bool GlUpload::answer_device(GstQuery* query) {
+  // The display outlives READY, and a context made after it would have nobody to end it.
+  if (GST_STATE(&element_) < GST_STATE_READY) return false;
   const auto session = find_session();
   if (!session) return false;
   gst_query_set_context(query, device_context(*session).get());
