@@ -51,7 +51,44 @@ _RESIZE = ("gst-launch-1.0 -q videotestsrc num-buffers=110 pattern=snow ! "
            "buffer-size=1000 buffer-initial-size=500 buffer-optimal-size=600 keyframe-max-dist=9999 ! "
            "webmmux ! filesink location={out}")
 
+
+
+# Every 15th picture in the order of display is a CRA picture, with four RASL pictures before it; in the
+# order of coding the first one is the 12th.
+_OPEN = "open-gop=1:keyint=15:min-keyint=15:scenecut=0:bframes=4:b-adapt=0"
+
+
+def _hevc(parameters: str, more: str = "") -> str:
+    return (f"{_FFMPEG} {more} -c:v libx265 -preset fast -x265-params "
+            f"log-level=none:pools=1:frame-threads=1:{parameters} {{out}}")
+
+
 RECIPES = [
+    Recipe("hevc", "wavefronts, weighted prediction, B pyramid", "weights.265",
+           _hevc("wpp=1:weightp=1:weightb=1:bframes=4", "-vf fade=in:0:25")),
+    Recipe("hevc", "default scaling lists", "lists.265", _hevc("scaling-list=default")),
+    Recipe("hevc", "open groups: CRA and RASL pictures", "open.265",
+           _hevc(_OPEN)),
+    Recipe("hevc", "starts on a CRA picture, with RASL pictures that must go", "cra.265",
+           _hevc(_OPEN, "-bsf:v noise=drop='lt(n,11)'")),
+    Recipe("hevc", "intra refresh in one long group", "refresh.265", _hevc("intra-refresh=1:keyint=20")),
+    Recipe("hevc", "lossless", "lossless.265", _hevc("lossless=1"), frames=6),
+    Recipe("hevc", "lossless blocks", "lossless-blocks.265", _hevc("cu-lossless=1:crf=4:rd=4"), frames=6),
+    Recipe("hevc", "asymmetric and rectangular blocks, transform skip, CTU 16", "blocks.265",
+           _hevc("rect=1:amp=1:tskip=1:ctu=16:min-cu-size=8:max-tu-size=16"), frames=20),
+    Recipe("hevc", "three slices, temporal layers", "layers.265", _hevc("slices=3:temporal-layers=1:bframes=3")),
+    Recipe("hevc", "constrained intra prediction, no loop filters", "constrained.265",
+           _hevc("constrained-intra=1:sao=0:deblock=0:signhide=0")),
+    Recipe("hevc", "deblocking with offsets, quantisation groups", "offsets.265",
+           _hevc("deblock=-3,4:cbqpoffs=5:crqpoffs=-4:qg-size=16:aq-mode=3")),
+    Recipe("hevc", "six references", "references.265", _hevc("ref=6:bframes=0")),
+    Recipe("hevc", "fields", "fields.265", _hevc("interlace=tff")),
+    Recipe("hevc", "size that is cropped", "cropped.265", _hevc("bframes=2"), size="350x286"),
+    Recipe("hevc", "ten bits, scaling lists, open groups", "ten.265",
+           _hevc("scaling-list=default:" + _OPEN),
+           pixel_format="yuv420p10le", surface="p010le"),
+    Recipe("hevc", "ten bits, size that is cropped", "tensize.265", _hevc("bframes=2"), size="174x142",
+           pixel_format="yuv420p10le", surface="p010le"),
     Recipe("vp8", "hidden alternate references, four partitions", "altref.webm",
            _VP8 + "-auto-alt-ref 1 -lag-in-frames 16 -slices 4 {out}"),
     Recipe("vp8", "odd size, profile 3", "odd8.webm", _VP8 + "-profile:v 3 {out}", size="353x287"),
