@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What H.265 streams do that others do not: they change between 8 and 10 bits, carry HDR
+// metadata, and begin in the middle of groups whose first pictures cannot be decoded then.
+#include <cstdio>
+#include <map>
+
+#include "tests/check/support/check.hpp"
+#include "tests/check/support/decode_rig.hpp"
+
+using namespace dxva::test;
+
+namespace {
+
+constexpr const char* kEncoder =
+    "-c:v libx265 -preset ultrafast -x265-params log-level=none:pools=1";
+constexpr const char* kDmabuf = "video/x-raw(memory:DMABuf),format={NV12,P010_10LE}";
+
+std::vector<Picture> reference(const std::string& from) {
+  Decoded out = decode(from, "avdec_h265");
+  fail_unless(out.error.empty(), "%s", out.error.c_str());
+  return std::move(out.pictures);
+}
+
+// Every picture came from the device.
+Decoded decode_on_device(const std::string& from, const Options& options = {}) {
+  Decoded out = decode(from, "dxvadec", options);
+  fail_unless(out.error.empty(), "%s", out.error.c_str());
+  fail_unless_equals_uint64(out.step("software"), 0);
+  fail_unless_equals_uint64(out.stat("errors"), 0);
+  return out;
+}
+
+bool contains(const std::string& text, const char* part) {
+  return text.find(part) != std::string::npos;
+}
+
+std::string joined(const std::string& name, const std::vector<std::string>& files) {
+  const std::string path = make_folder("joined") + "/" + name;
+  std::string bytes;
+  for (const std::string& file : files) {
+    char* data = nullptr;
+    gsize size = 0;
+    fail_unless(g_file_get_contents(file.c_str(), &data, &size, nullptr));
+    bytes.append(data, size);
+    g_free(data);
+  }
+  fail_unless(g_file_set_contents(path.c_str(), bytes.data(), static_cast<gssize>(bytes.size()),
+                                  nullptr));
+  return path;
+}
+
+}  // namespace
+
+GST_START_TEST(a_stream_may_change_its_depth_and_size) {
+  const std::string ten = std::string("-pix_fmt yuv420p10le ") + kEncoder;
+  const std::string eight_small = clip("eight.h265", kEncoder, "352x286", 12);
+  const std::string ten_small = clip("ten.h265", ten, "352x286", 12);
+  const std::string ten_large = clip("ten-large.h265", ten, "480x270", 12);
+  const std::string from = source(
+      joined("depths.h265", {eight_small, ten_small, ten_large, eight_small}), "h265parse");
+  for (const char* caps : {"", kDmabuf}) {
+    const Decoded out = decode_on_device(from, {.sink_caps = caps});
+    expect_same(out.pictures, reference(from));
+    fail_unless_equals_int(out.pictures.size(), 48);
+    fail_unless_equals_int(out.caps.size(), 4);
+    const char* formats[] = {"format=(string)NV12", "format=(string)P010_10LE",
+                             "format=(string)P010_10LE", "format=(string)NV12"};
+    for (int i = 0; i < 4; ++i)
+      fail_unless(contains(out.caps[i], formats[i]), "%s", out.caps[i].c_str());
+    if (*caps == '\0') continue;
+    fail_unless_equals_uint64(out.step("exported"), 48);
+    for (const Picture& picture : out.pictures) fail_unless(picture.dmabuf);
+  }
+}
+GST_END_TEST
+
+GST_START_TEST(hdr_metadata_comes_with_dma_bufs) {
+  const std::string from =
+      source(clip("hdr-device.h265",
+                  std::string("-pix_fmt yuv420p10le ") + kEncoder +
+                      ":colorprim=bt2020:transfer=smpte2084:colormatrix=bt2020nc:max-cll=1000,"
+                      "400:master-display="
+                      "G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,1)",
+                  "352x286", 10),
+             "h265parse");
+  const Decoded out = decode_on_device(from, {.sink_caps = kDmabuf});
+  expect_same(out.pictures, reference(from));
+  for (const char* part : {"format=(string)P010_10LE", "content-light-level=(string)1000:400",
+                           "mastering-display-info=(string)34000:16000:13250:34500:7500:3000:"
+                           "15635:16450:10000000:1",
+                           "colorimetry=(string)bt2100-pq"})
+    fail_unless(contains(out.caps[0], part), "%s", out.caps[0].c_str());
+}
+GST_END_TEST
+
+// Metadata that comes later, or changes, is news for whoever shows the pictures.
+GST_START_TEST(hdr_metadata_may_change_in_the_stream) {
+  const std::string ten = std::string("-pix_fmt yuv420p10le ") + kEncoder + ":max-cll=";
+  const std::string from =
+      source(joined("lights.h265", {clip("dim.h265", ten + "200,100", "352x286", 6),
+                                    clip("bright.h265", ten + "4000,900", "352x286", 6)}),
+             "h265parse");
+  const Decoded out = decode_on_device(from);
+  expect_same(out.pictures, reference(from));
+  fail_unless_equals_int(out.caps.size(), 2);
+  fail_unless(contains(out.caps[0], "content-light-level=(string)200:100"), "%s",
+              out.caps[0].c_str());
+  fail_unless(contains(out.caps[1], "content-light-level=(string)4000:900"), "%s",
+              out.caps[1].c_str());
+}
+GST_END_TEST
+
+// The pictures that a CRA picture leads refer to what came before it.
+GST_START_TEST(pictures_after_a_seek_into_open_groups_are_those_of_their_time) {
+  const std::string from =
+      source(clip("open.mkv",
+                  std::string(kEncoder) +
+                      ":open-gop=1:keyint=15:min-keyint=15:scenecut=0:bframes=4:b-adapt=0",
+                  "352x286", 60),
+             "h265parse");
+  std::map<GstClockTime, std::string> wanted;
+  for (const Picture& picture : reference(from)) wanted[picture.pts] = picture.hash;
+  for (const char* caps : {"", kDmabuf}) {
+    for (const int flags : {int(GST_SEEK_FLAG_KEY_UNIT), int(GST_SEEK_FLAG_ACCURATE)}) {
+      int seeks = 0;
+      Options options{.sink_caps = caps};
+      options.at_picture = [&](GstElement* pipeline, size_t pictures) {
+        if (pictures % 7 != 3 || seeks >= 8) return;
+        const GstClockTime to = GstClockTime((seeks * 5) % 11) * 200 * GST_MSECOND;
+        ++seeks;
+        fail_unless(gst_element_seek_simple(
+            pipeline, GST_FORMAT_TIME, static_cast<GstSeekFlags>(GST_SEEK_FLAG_FLUSH | flags),
+            gint64(to)));
+      };
+      const Decoded out = decode_on_device(from, options);
+      fail_unless_equals_int(seeks, 8);
+      fail_unless(out.pictures.size() > 40);
+      for (const Picture& picture : out.pictures) {
+        fail_unless(wanted.count(picture.pts) == 1);
+        fail_unless(wanted[picture.pts] == picture.hash);
+      }
+    }
+  }
+}
+GST_END_TEST
+
+static Suite* dxvadec_hevc_suite() {
+  Suite* suite = suite_create("dxvadec-hevc");
+  TCase* cases = tcase_create("hevc");
+  tcase_set_timeout(cases, 180);
+  tcase_add_test(cases, a_stream_may_change_its_depth_and_size);
+  tcase_add_test(cases, hdr_metadata_comes_with_dma_bufs);
+  tcase_add_test(cases, hdr_metadata_may_change_in_the_stream);
+  tcase_add_test(cases, pictures_after_a_seek_into_open_groups_are_those_of_their_time);
+  suite_add_tcase(suite, cases);
+  return suite;
+}
+
+int main(int argc, char** argv) {
+  if (!set_up_decode_rig(&argc, &argv)) return 77;
+  return gst_check_run_suite(dxvadec_hevc_suite(), "dxvadec_hevc", __FILE__);
+}
