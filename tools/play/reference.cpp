@@ -3,63 +3,49 @@
 
 #include <algorithm>
 
-#include "tools/play/handles.hpp"
-
 namespace dxva::play {
 
-Reference::~Reference() {
-  if (!process_) return;
-  g_subprocess_force_exit(process_);
-  g_object_unref(process_);
+namespace {
+
+// Bytes of a sample in the two formats that one stream may have in turn: both are 4:2:0, so a
+// frame has as many samples in either. 0: any other.
+size_t sample_bytes(const std::string& pixel_format) {
+  if (pixel_format == "nv12") return 1;
+  return pixel_format == "p010le" ? 2 : 0;
 }
 
-Status Reference::start(const std::string& pixel_format, bool one_thread) {
-  if (pixel_format.empty())
-    return Error{.code = ErrorCode::Unsupported,
-                 .call = "",
-                 .text = "--check: FFmpeg has no pixel format like this stream's"};
-  pixel_format_ = pixel_format;
-  // unaligned: FFmpeg rounds odd crops otherwise. passthrough and no autoscale: every frame
-  // once, at its own size. The scale filter does not scale: it keeps swscale from converting
-  // full range.
-  GError* failure = nullptr;
-  process_ = g_subprocess_new(static_cast<GSubprocessFlags>(G_SUBPROCESS_FLAGS_STDOUT_PIPE |
-                                                            G_SUBPROCESS_FLAGS_STDERR_SILENCE),
-                              &failure, "ffmpeg", "-nostdin", "-v", "quiet", "-flags",
-                              "unaligned", "-threads", one_thread ? "1" : "0", "-i",
-                              media_.c_str(), "-map", "0:v:0", "-fps_mode", "passthrough",
-                              "-noautoscale", "-vf", "scale=in_range=full:out_range=full",
-                              "-pix_fmt", pixel_format.c_str(), "-f", "rawvideo", "-", nullptr);
-  if (process_) return Done{};
-  const Owned<GError> owned(failure);
-  return Error{.code = ErrorCode::Unsupported,
-               .call = "",
-               .text = std::string("--check needs the program ffmpeg: ") + failure->message};
-}
-
-size_t Reference::read(uint8_t* into, size_t bytes) {
-  gsize got = 0;
-  g_input_stream_read_all(g_subprocess_get_stdout_pipe(process_), into, bytes, &got, nullptr,
-                          nullptr);
-  return got;
-}
+}  // namespace
 
 void Reference::mismatch(const std::string& text) {
   ++mismatches_;
   if (first_mismatch_.empty()) first_mismatch_ = text;
 }
 
+bool Reference::read(Form& form, const TightFrame& frame) {
+  const size_t sample = std::max<size_t>(sample_bytes(frame.pixel_format), 1);
+  samples_.push_back(frame.bytes.size() / sample);
+  for (; form.next < samples_.size(); ++form.next) {
+    bytes_.resize(samples_[form.next] * sample);
+    if (form.stream.read(bytes_.data(), bytes_.size()) != bytes_.size()) return false;
+  }
+  return true;
+}
+
 Status Reference::compare(const TightFrame& frame, bool one_thread) {
-  if (!process_)
-    if (auto started = start(frame.pixel_format, one_thread); !started) return started.error();
   const std::string name = "frame " + std::to_string(compared_);
   ++compared_;
-  if (frame.pixel_format != pixel_format_) {
-    mismatch(name + " changed from " + pixel_format_ + " to " + frame.pixel_format);
+  if (!last_format_.empty() && frame.pixel_format != last_format_ &&
+      (sample_bytes(last_format_) == 0 || sample_bytes(frame.pixel_format) == 0)) {
+    mismatch(name + " changed from " + last_format_ + " to " + frame.pixel_format);
     return Done{};
   }
-  bytes_.resize(frame.bytes.size());
-  if (read(bytes_.data(), bytes_.size()) != bytes_.size()) {
+  last_format_ = frame.pixel_format;
+  Form& form = forms_[frame.pixel_format];
+  if (!form.stream.started()) {
+    if (auto started = form.stream.start(media_, frame.pixel_format, one_thread); !started)
+      return started.error();
+  }
+  if (!read(form, frame)) {
     mismatch(name + " is not in the reference, which ended before it");
     return Done{};
   }
@@ -72,9 +58,10 @@ Status Reference::compare(const TightFrame& frame, bool one_thread) {
 }
 
 void Reference::finish() {
-  if (!process_ || bytes_.empty()) return;
+  if (bytes_.empty()) return;
+  ReferenceStream& stream = forms_[last_format_].stream;
   uint64_t left = 0;
-  while (read(bytes_.data(), bytes_.size()) > 0) ++left;
+  while (stream.read(bytes_.data(), bytes_.size()) > 0) ++left;
   if (left == 0) return;
   mismatch("the reference has " + std::to_string(left) + " more frames");
   mismatches_ += left - 1;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include <gio/gio.h>
-
 #include <cstdint>
+#include <map>
 #include <string>
+#include <vector>
 
 #include "tools/play/readback.hpp"
+#include "tools/play/reference_stream.hpp"
 
 namespace dxva::play {
 
@@ -16,12 +17,9 @@ namespace dxva::play {
 class Reference {
  public:
   explicit Reference(std::string media) : media_(std::move(media)) {}
-  ~Reference();
-  Reference(const Reference&) = delete;
-  Reference& operator=(const Reference&) = delete;
 
-  // Reads the next reference frame and counts it as equal or not. Starts the decoder at the
-  // first call, in that frame's pixel format.
+  // Reads the next reference frame and counts it as equal or not. A stream that changes between
+  // 8 and 10 bits has one decoder for each, started when it is first needed.
   // `one_thread`: libavcodec conceals damage differently with frame threads, so the reference
   // has as many as the decoder under test; that one has a single thread with a device.
   Status compare(const TightFrame& frame, bool one_thread);
@@ -34,13 +32,20 @@ class Reference {
   [[nodiscard]] const std::string& first_mismatch() const { return first_mismatch_; }
 
  private:
-  Status start(const std::string& pixel_format, bool one_thread);
-  size_t read(uint8_t* into, size_t bytes);
+  // Every frame of the file in one pixel format, of which some are passed over.
+  struct Form {
+    ReferenceStream stream;
+    size_t next = 0;  // frame
+  };
+
+  // Puts the frame that is compared now into bytes_; false: there is none.
+  bool read(Form& form, const TightFrame& frame);
   void mismatch(const std::string& text);
 
   std::string media_;
-  GSubprocess* process_ = nullptr;
-  std::string pixel_format_;
+  std::map<std::string, Form> forms_;  // by pixel format
+  std::string last_format_;
+  std::vector<uint64_t> samples_;  // of each frame so far
   std::vector<uint8_t> bytes_;
   uint64_t compared_ = 0;
   uint64_t mismatches_ = 0;

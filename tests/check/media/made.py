@@ -38,6 +38,19 @@ def problem(player: str, media: Path, step: str | None, *options: str) -> str:
     return ""
 
 
+def descriptors(player: str, media: Path) -> int:
+    """How many the player has open at the end of the stream; -1 when it fails."""
+    done = subprocess.run([player, "--json", "--sheet", "none", str(media)], stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=SECONDS)
+    return json.loads(done.stdout)["descriptors"] if done.returncode == 0 else -1
+
+
+def growth(player: str, whole: Path, last: Path) -> str:
+    """Empty when a stream of several parts leaves as many descriptors open as its last part alone."""
+    got, expected = descriptors(player, whole), descriptors(player, last)
+    return "" if got == expected > 0 else f"{got} descriptors at the end, {expected} for the last part alone"
+
+
 def main() -> None:
     player = sys.argv[1]
     best = "egl" if os.environ.get("DXVA_RIG") == "memfd" else None
@@ -54,6 +67,9 @@ def main() -> None:
             tap.case(not why, name, why)
             why = problem(player, media, "cpu-copy" if best else None, "--import", "copy")
             tap.case(not why, f"{name}, copied", why)
+            if recipe.parts:
+                why = growth(player, media, recipe.parts[-1].make(Path(folder)))
+                tap.case(not why, f"{name}: leaves no descriptor behind", why)
     tap.end()
 
 

@@ -231,6 +231,8 @@ def made_problem(clients: Clients, folder: Path, recipe: streams.Recipe) -> str 
 
 def test_made(tap: Tap, clients: Clients, folder: Path) -> None:
     for recipe in streams.RECIPES:
+        if recipe.surface is None:
+            continue  # hwdownload takes one format to the end
         name = f"ffmpeg: {recipe.codec}, {recipe.name}"
         try:
             tap.result(name, guarded(made_problem, clients, folder, recipe))

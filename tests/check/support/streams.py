@@ -15,21 +15,25 @@ class Recipe:
     codec: str
     name: str
     file: str  # its ending says the container
-    command: str  # {out} is the file to write, {raw} a y4m file of `size` and `pixel_format`
+    command: str = ""  # {out} is the file to write, {raw} a y4m file of `size` and `pixel_format`
     size: str = "352x288"
     frames: int = 40
     pixel_format: str = "yuv420p"
-    surface: str = "nv12"  # the pictures' format when a driver decodes them
+    surface: str | None = "nv12"  # the pictures' format when a driver decodes them; None: several
+    parts: "tuple[Recipe, ...]" = ()  # in place of a command: byte streams, one after the other
 
     def make(self, folder: Path) -> Path:
         """The stream. Raises subprocess.SubprocessError or OSError when it cannot be made."""
+        out = folder / self.file
+        if self.parts:
+            out.write_bytes(b"".join(part.make(folder).read_bytes() for part in self.parts))
+            return out
         raw = folder / f"raw-{self.size}-{self.frames}-{self.pixel_format}.y4m"
         if not raw.exists():
             # An odd size comes out of no 4:2:0 filter; scaling says what it should be.
             _run(["ffmpeg", "-nostdin", "-v", "error", "-f", "lavfi", "-i",
                   f"testsrc2=s=352x288:r=25,noise=alls=12:allf=t,scale={self.size.replace('x', ':')}",
                   "-frames:v", str(self.frames), "-pix_fmt", self.pixel_format, "-strict", "-1", str(raw)])
-        out = folder / self.file
         _run([part.format(raw=raw, out=out) for part in self.command.split()])
         return out
 
@@ -63,6 +67,11 @@ def _hevc(parameters: str, more: str = "") -> str:
             f"log-level=none:pools=1:frame-threads=1:{parameters} {{out}}")
 
 
+def _hevc_part(size: str, pixel_format: str = "yuv420p") -> Recipe:
+    return Recipe("hevc", "", f"part-{size}-{pixel_format}.265", _hevc("bframes=2"), size=size, frames=5,
+                  pixel_format=pixel_format)
+
+
 RECIPES = [
     Recipe("hevc", "wavefronts, weighted prediction, B pyramid", "weights.265",
            _hevc("wpp=1:weightp=1:weightb=1:bframes=4", "-vf fade=in:0:25")),
@@ -89,6 +98,12 @@ RECIPES = [
            pixel_format="yuv420p10le", surface="p010le"),
     Recipe("hevc", "ten bits, size that is cropped", "tensize.265", _hevc("bframes=2"), size="174x142",
            pixel_format="yuv420p10le", surface="p010le"),
+    Recipe("hevc", "ten other sizes, at key frames", "sizes.265", surface=None,
+           parts=tuple(_hevc_part(size) for size in ("352x288", "176x144", "640x360", "96x96", "350x286", "352x288",
+                                                     "720x480", "64x64", "174x142", "640x360", "352x288"))),
+    Recipe("hevc", "from 8 to 10 bits and back, with other sizes", "depths.265", surface=None,
+           parts=(_hevc_part("352x288"), _hevc_part("352x288", "yuv420p10le"), _hevc_part("640x360", "yuv420p10le"),
+                  _hevc_part("174x142"), _hevc_part("352x288", "yuv420p10le"))),
     Recipe("vp8", "hidden alternate references, four partitions", "altref.webm",
            _VP8 + "-auto-alt-ref 1 -lag-in-frames 16 -slices 4 {out}"),
     Recipe("vp8", "odd size, profile 3", "odd8.webm", _VP8 + "-profile:v 3 {out}", size="353x287"),
