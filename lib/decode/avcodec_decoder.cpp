@@ -11,6 +11,7 @@
 #include "lib/decode/avcodec_handles.hpp"
 #include "lib/decode/avcodec_hwaccel.hpp"
 #include "lib/decode/device_support.hpp"
+#include "lib/decode/jpeg_scans.hpp"
 #include "lib/decode/pending_pictures.hpp"
 #include "lib/decode/replay_queue.hpp"
 #include "lib/decode/sync_point.hpp"
@@ -171,6 +172,9 @@ Status AvcodecDecoder::send(const Packet& packet) {
 }
 
 Status AvcodecDecoder::decode(const StoredPacket& packet, bool may_restart) {
+  if (mode_.hardware && params_.codec == Codec::Jpeg &&
+      has_several_jpeg_scans({packet.bytes.get(), packet.size_bytes}))
+    return go_software(Reason::ProfileUnsupported, packet);
   const int rc = context_.submit(packet);
   const Hwaccel::Noticed noticed = context_.noticed();
   if (noticed.refused != Reason::None) return go_software(noticed.refused, packet);

@@ -3,6 +3,7 @@
 // again when the device fails.
 #include <vector>
 
+#include "lib/decode/jpeg_scans.hpp"
 #include "lib/decode/pending_pictures.hpp"
 #include "lib/decode/replay_queue.hpp"
 #include "lib/decode/sync_point.hpp"
@@ -39,6 +40,18 @@ GST_START_TEST(a_second_field_is_abandoned_at_the_next_picture) {
   fail_unless(pending.output(2).has_value());
   fail_unless(pending.take_abandoned() == std::vector<uint32_t>{1});
   fail_unless_equals_int(pending.oldest().value(), 3);
+}
+GST_END_TEST
+
+GST_START_TEST(jpeg_scans_are_counted_by_their_markers) {
+  const auto several = [](std::vector<uint8_t> bytes) { return has_several_jpeg_scans(bytes); };
+  fail_if(several({}));
+  fail_if(several({0xff}));
+  fail_if(several({0xff, 0xd8, 0xff, 0xda, 0xff, 0x00, 0xda, 0xff, 0xd0, 0xff, 0xd9}));
+  fail_unless(several({0xff, 0xd8, 0xff, 0xda, 1, 2, 0xff, 0xda}));
+  fail_unless(several({0xff, 0xda, 0xff, 0xff, 0xff, 0xda, 0}));
+  // Also where a segment's length would skip it: not every decoder goes by that.
+  fail_unless(several({0xff, 0xe1, 0, 6, 0xff, 0xda, 0, 0, 0xff, 0xda}));
 }
 GST_END_TEST
 
@@ -151,6 +164,7 @@ static Suite* decode_books_suite() {
   Suite* suite = suite_create("decode_books");
   TCase* pending = tcase_create("pending pictures");
   tcase_add_test(pending, a_second_field_is_abandoned_at_the_next_picture);
+  tcase_add_test(pending, jpeg_scans_are_counted_by_their_markers);
   tcase_add_test(pending, a_reordered_picture_is_waited_for);
   tcase_add_test(pending, a_hidden_frame_is_abandoned_where_nothing_reorders);
   tcase_add_test(pending, a_picture_comes_out_once);
