@@ -33,6 +33,9 @@ uint32_t rt_formats_of(VAProfile profile) {
     case VAProfileH264High10:
 #endif
       return VA_RT_FORMAT_YUV420_10;
+    case VAProfileJPEGBaseline:
+      return VA_RT_FORMAT_YUV420 | VA_RT_FORMAT_YUV422 | VA_RT_FORMAT_YUV444 |
+             VA_RT_FORMAT_YUV400;
     default:
       return VA_RT_FORMAT_YUV420;
   }

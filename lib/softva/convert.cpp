@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 namespace dxva::softva {
 namespace {
@@ -107,6 +108,20 @@ uint32_t v_plane(const Format& format) {
   return format.fourcc == VA_FOURCC_YV12 ? 1 : 2;
 }
 
+// What a picture must be to go into a surface of this format plane by plane.
+std::optional<Pixels::Layout> planar_layout(uint32_t fourcc) {
+  switch (fourcc) {
+    case VA_FOURCC_Y800:
+      return Pixels::Layout::Gray;
+    case VA_FOURCC_422H:
+      return Pixels::Layout::Yuv422;
+    case VA_FOURCC_444P:
+      return Pixels::Layout::Yuv444;
+    default:
+      return std::nullopt;
+  }
+}
+
 bool is_planar8(const Format& format) {
   return format.fourcc == VA_FOURCC_I420 || format.fourcc == VA_FOURCC_YV12;
 }
@@ -137,6 +152,13 @@ Status store_picture(const Pixels& picture, const PixelView& surface) {
   if (planes_fit && surface.format->fourcc == VA_FOURCC_P010 && picture.bit_depth > 8 &&
       picture.bit_depth <= surface.format->bit_depth) {
     store_p010(picture, surface, width, height);
+    return Done{};
+  }
+  if (picture.bit_depth == 8 && planar_layout(surface.format->fourcc) == picture.layout) {
+    for (uint32_t plane = 0; plane < surface.format->plane_count; ++plane)
+      copy_rows(picture.planes[plane], picture.pitches[plane], surface.planes[plane],
+                surface.pitches[plane], surface.format->row_bytes(plane, width),
+                surface.format->rows(plane, height));
     return Done{};
   }
   return Error{.code = ErrorCode::Unsupported,

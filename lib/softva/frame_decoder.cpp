@@ -43,6 +43,7 @@ constexpr Entry kDecoders[] = {
     {VAProfileVP8Version0_3, create_frame_stream<FrameStreamDecoder::kVp8>},
     {VAProfileVP9Profile0, create_frame_stream<FrameStreamDecoder::kVp9>},
     {VAProfileVP9Profile2, create_frame_stream<FrameStreamDecoder::kVp9>},
+    {VAProfileJPEGBaseline, create_frame_stream<FrameStreamDecoder::kJpeg>},
 };
 
 constexpr auto kProfiles = [] {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "lib/softva/frame_stream_decoder.hpp"
 
+#include "lib/softva/jpeg_picture.hpp"
 #include "lib/softva/picture_buffers.hpp"
 #include "lib/softva/vp8_frame.hpp"
 #include "lib/softva/vp9_frame.hpp"
@@ -13,6 +14,8 @@ const FrameStreamDecoder::Codec FrameStreamDecoder::kVp9 = {.decoder = "vp9",
                                                             .rebuild = rebuild_vp9_frame,
                                                             .references = vp9_references,
                                                             .ivf = "VP90"};
+const FrameStreamDecoder::Codec FrameStreamDecoder::kJpeg = {
+    .decoder = "mjpeg", .rebuild = rebuild_jpeg, .references = nullptr, .ivf = nullptr};
 
 Result<std::unique_ptr<FrameDecoder>> FrameStreamDecoder::create(const Codec& codec) {
   auto decoder =

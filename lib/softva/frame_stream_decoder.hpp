@@ -25,6 +25,7 @@ class FrameStreamDecoder final : public FrameDecoder {
   };
   static const Codec kVp8;
   static const Codec kVp9;
+  static const Codec kJpeg;
 
   [[nodiscard]] static Result<std::unique_ptr<FrameDecoder>> create(const Codec& codec);
   Result<Pixels> decode(const Picture& picture) override;

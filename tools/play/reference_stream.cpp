@@ -24,8 +24,8 @@ Status ReferenceStream::start(const std::string& media, const std::string& pixel
   process_ = g_subprocess_new(static_cast<GSubprocessFlags>(G_SUBPROCESS_FLAGS_STDOUT_PIPE |
                                                             G_SUBPROCESS_FLAGS_STDERR_SILENCE),
                               &failure, "ffmpeg", "-nostdin", "-v", "quiet", "-flags",
-                              "unaligned", "-threads", one_thread ? "1" : "0", "-i",
-                              media.c_str(), "-map", "0:v:0", "-fps_mode", "passthrough",
+                              "unaligned", "-threads", one_thread ? "1" : "0", "-noautorotate",
+                              "-i", media.c_str(), "-map", "0:v:0", "-fps_mode", "passthrough",
                               "-noautoscale", "-vf", "scale=in_range=full:out_range=full",
                               "-pix_fmt", pixel_format.c_str(), "-f", "rawvideo", "-", nullptr);
   if (process_) return Done{};

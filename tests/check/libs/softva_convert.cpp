@@ -137,6 +137,45 @@ GST_START_TEST(pictures_that_do_not_fit_the_format_are_refused) {
 }
 GST_END_TEST;
 
+GST_START_TEST(planar_surfaces_take_the_picture_of_their_layout_and_no_other) {
+  using Layout = Pixels::Layout;
+  const struct {
+    uint32_t fourcc;
+    Layout layout;
+    uint32_t halves_width;
+  } kCases[] = {{VA_FOURCC_422H, Layout::Yuv422, 1},
+                {VA_FOURCC_444P, Layout::Yuv444, 0},
+                {VA_FOURCC_Y800, Layout::Gray, 0}};
+  for (const auto& one : kCases)
+    for (uint32_t width = 1; width < 40; ++width) {
+      const uint32_t height = 1 + width % 5;
+      Planes surface(one.fourcc, width, height);
+      // Large enough for chroma of every layout.
+      std::vector<uint8_t> bytes(3 * size_t{width} * height);
+      for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<uint8_t>(i * 7);
+      Pixels picture{.layout = one.layout, .width = width, .height = height};
+      for (uint32_t plane = 0; plane < 3; ++plane) {
+        picture.planes[plane] = &bytes[plane * size_t{width} * height];
+        picture.pitches[plane] = width;
+      }
+      fail_unless(bool(store_picture(picture, surface.view())));
+      uint64_t wrong = surface.spoiled();
+      for (uint32_t plane = 0; plane < find_format(one.fourcc)->plane_count; ++plane) {
+        const uint32_t columns = plane ? (width + one.halves_width) >> one.halves_width : width;
+        for (uint32_t y = 0; y < height; ++y)
+          for (uint32_t x = 0; x < columns; ++x)
+            wrong += surface.at(plane, x, y) != picture.planes[plane][y * width + x];
+      }
+      fail_unless(wrong == 0, "width %u", width);
+      for (const Layout other :
+           {Layout::Gray, Layout::Yuv420, Layout::Yuv422, Layout::Yuv440, Layout::Yuv444}) {
+        picture.layout = other;
+        fail_unless(bool(store_picture(picture, surface.view())) == (other == one.layout));
+      }
+    }
+}
+GST_END_TEST;
+
 GST_START_TEST(areas_keep_to_themselves) {
   // Every start and size inside a small picture, both ways of converting.
   for (const uint32_t fourcc : {VA_FOURCC_NV12, VA_FOURCC_I420, VA_FOURCC_YV12}) {
@@ -198,6 +237,7 @@ Suite* softva_convert_suite() {
   tcase_add_test(tcase, every_width_becomes_nv12_and_nothing_else_is_touched);
   tcase_add_test(tcase, every_width_and_depth_becomes_p010);
   tcase_add_test(tcase, pictures_that_do_not_fit_the_format_are_refused);
+  tcase_add_test(tcase, planar_surfaces_take_the_picture_of_their_layout_and_no_other);
   tcase_add_test(tcase, areas_keep_to_themselves);
   tcase_add_test(tcase, areas_outside_are_refused);
   tcase_add_test(tcase, other_pairs_of_formats_are_refused);

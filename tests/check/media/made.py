@@ -63,9 +63,11 @@ def main() -> None:
             except (subprocess.SubprocessError, OSError) as error:
                 tap.skip(name, f"cannot be made: {str(error).splitlines()[0][:100]}")
                 continue
-            why = problem(player, media, best)
+            step = best if recipe.on_device else best and "software"
+            why = problem(player, media, step)
             tap.case(not why, name, why)
-            why = problem(player, media, "cpu-copy" if best else None, "--import", "copy")
+            copied = "cpu-copy" if recipe.on_device else "software"
+            why = problem(player, media, copied if best else None, "--import", "copy")
             tap.case(not why, f"{name}, copied", why)
             if recipe.parts:
                 why = growth(player, media, recipe.parts[-1].make(Path(folder)))

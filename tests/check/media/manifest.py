@@ -15,9 +15,13 @@ CODECS = {
     "vp8": {"nv12"},
     "vp9": {"nv12", "p010le"},
     "mpeg2": {"nv12"},
+    "jpeg": {"nv12"},
 }
 # What is said to use tools beyond those of the profiles above.
 SOFTWARE_PROFILES = {"Rext"}
+
+# Not for a device: libavcodec gives it several scans and runs out of room for them.
+IN_SOFTWARE = {"jpeg/jpegdec-non-interleaved-mcu.jpg"}
 
 # GStreamer's own chain for each codec.
 REFERENCE = {
@@ -26,6 +30,7 @@ REFERENCE = {
     "vp8": ("identity", "avdec_vp8"),
     "vp9": ("vp9parse", "avdec_vp9"),
     "mpeg2": ("mpegvideoparse", "avdec_mpeg2video"),
+    "jpeg": ("jpegparse", "avdec_mjpeg"),
 }
 
 # Files that the distribution's parser refuses before any decoder sees them: the reason. The test shows
@@ -48,6 +53,8 @@ class Stream:
     expect: str  # decode, unsupported or robust
     pixel_format: str  # of its hashes
     trusted: bool
+    gray: bool
+    size: tuple[int, int]  # pixels; of the first picture
     shows_again: bool  # a picture that was shown before
     path: Path
     hashes: list[str]
@@ -55,7 +62,7 @@ class Stream:
     @property
     def on_device(self) -> bool:
         """The rig's device decodes it."""
-        return self.pixel_format in CODECS[self.codec] and self.profile not in SOFTWARE_PROFILES
+        return self.pixel_format in CODECS[self.codec] and not self.gray and self.file not in IN_SOFTWARE and self.profile not in SOFTWARE_PROFILES
 
     @property
     def known(self) -> list[str]:
@@ -82,6 +89,8 @@ def read_streams() -> list[Stream]:
                 expect=row["expect"].split(" ")[0].rstrip(":"),
                 pixel_format=row["hash_pix_fmt"],
                 trusted=row["trust"] != "disputed",
+                size=tuple(int(side) for side in row["size"].split("x")),
+                gray=row["native_pix_fmt"] == "gray",
                 shows_again="show_existing" in row["features"],
                 path=folder() / row["file"],
                 hashes=hashes.read_text().split() if hashes.exists() else [],

@@ -48,7 +48,7 @@ CLIPS = {
 
 PROFILES = ("VAProfileH264ConstrainedBaseline", "VAProfileH264Main", "VAProfileH264High", "VAProfileHEVCMain",
             "VAProfileHEVCMain10", "VAProfileVP8Version0_3", "VAProfileVP9Profile0", "VAProfileVP9Profile2",
-            "VAProfileMPEG2Simple", "VAProfileMPEG2Main")
+            "VAProfileMPEG2Simple", "VAProfileMPEG2Main", "VAProfileJPEGBaseline")
 
 # The codecs of the media folder that the driver decodes, and what their surfaces hold.
 CODECS = {
@@ -57,11 +57,14 @@ CODECS = {
     "vp8": ("nv12",),
     "vp9": ("nv12", "p010le"),
     "mpeg2": ("nv12",),
+    "jpeg": ("nv12", "yuvj422p"),
 }
 
 # Files that this client cannot get through any VA driver, or shows otherwise than the list by its
 # own doing.
 EXCEPTIONS = {
+    "jpeg/jpegdec-non-interleaved-mcu.jpg": "more scans than libavcodec has room for: it aborts",
+    "jpeg/jpegdec-progressive3.jpg": "more scans than libavcodec has room for: it aborts",
     "h264/openh264-CVFC1_Sony_C.jsv": "ffmpeg does not crop the left and top of a VA surface",
 }
 
@@ -138,12 +141,12 @@ class Clients:
         frames decoded in software: nothing passes here unless the driver made it."""
         return self.run(["ffmpeg", "-nostdin", "-v", "warning", "-init_hw_device", f"vaapi=va:{self.display}",
                          "-hwaccel", "vaapi", "-hwaccel_device", "va", "-hwaccel_output_format", "vaapi",
-                         "-hwaccel_flags", "allow_profile_mismatch", "-i", str(media), "-map", "0:v:0",
+                         "-noautorotate", "-hwaccel_flags", "allow_profile_mismatch", "-i", str(media), "-map", "0:v:0",
                          "-vf", f"hwdownload,format={pixel_format}", "-fps_mode", "passthrough", "-noautoscale",
                          "-c:v", "rawvideo", "-bitexact", "-f", "framemd5", "-"], knobs)
 
     def reference(self, media: Path, pixel_format: str = "nv12") -> subprocess.CompletedProcess:
-        return self.run(["ffmpeg", "-nostdin", "-v", "error", "-i", str(media), "-map", "0:v:0",
+        return self.run(["ffmpeg", "-nostdin", "-v", "error", "-noautorotate", "-i", str(media), "-map", "0:v:0",
                          "-vf", f"scale=in_range=full:out_range=full,format={pixel_format}", "-fps_mode", "passthrough",
                          "-noautoscale", "-c:v", "rawvideo", "-bitexact", "-f", "framemd5", "-"])
 
@@ -197,8 +200,10 @@ def make_clip(options: str, size: str, folder: Path, name: str) -> Path:
     return clip
 
 
-def clip_problem(clients: Clients, clip: Path, knobs: dict[str, str] | None = None) -> str | None:
-    return compare(clients.decode(clip, knobs), md5s(clients.reference(clip).stdout))
+def clip_problem(clients: Clients, clip: Path, knobs: dict[str, str] | None = None,
+                 pixel_format: str = "nv12") -> str | None:
+    return compare(clients.decode(clip, knobs, pixel_format),
+                   md5s(clients.reference(clip, pixel_format).stdout))
 
 
 def test_clips(tap: Tap, clients: Clients, pool: ThreadPoolExecutor, folder: Path) -> None:
@@ -224,9 +229,7 @@ def test_clips(tap: Tap, clients: Clients, pool: ThreadPoolExecutor, folder: Pat
 
 
 def made_problem(clients: Clients, folder: Path, recipe: streams.Recipe) -> str | None:
-    media = recipe.make(folder)
-    return compare(clients.decode(media, pixel_format=recipe.surface),
-                   md5s(clients.reference(media, recipe.surface).stdout))
+    return clip_problem(clients, recipe.make(folder), pixel_format=recipe.surface)
 
 
 def test_made(tap: Tap, clients: Clients, folder: Path) -> None:
@@ -248,7 +251,10 @@ def survival_problem(clients: Clients, media: Path, knobs: dict[str, str] | None
 def media_problem(clients: Clients, media: Path, row: dict[str, str]) -> str | None:
     file = row["file"]
     expected = (media / "frames" / f"{file}.md5").read_text(encoding="ascii").split()
-    got = clients.decode(media / file, pixel_format=row["hash_pix_fmt"])
+    if row["native_pix_fmt"] == "gray":
+        # The list is of NV12 with colours nobody chose.
+        return clip_problem(clients, media / file, pixel_format="gray")
+    got = clients.decode(media / file, pixel_format=row["hash_pix_fmt"].replace("yuvj", "yuv"))
     if file in CUT_OFF:
         return compare(got, expected, last=len(expected) - 1)
     return compare(got, expected)
@@ -264,11 +270,10 @@ def test_media(tap: Tap, clients: Clients, pool: ThreadPoolExecutor, media: Path
                 if row["codec"] in CODECS]
     waiting = []
     for row in rows:
-        if row["expect"] == "decode" and row["trust"] != "disputed" and row["hash_pix_fmt"] in CODECS[row["codec"]]:
-            if row["file"] in EXCEPTIONS:
-                waiting.append((row["file"], None, EXCEPTIONS[row["file"]]))
-            else:
-                waiting.append((row["file"], pool.submit(guarded, media_problem, clients, media, row), None))
+        if row["file"] in EXCEPTIONS:
+            waiting.append((row["file"], None, EXCEPTIONS[row["file"]]))
+        elif row["expect"] == "decode" and row["trust"] != "disputed" and row["hash_pix_fmt"] in CODECS[row["codec"]]:
+            waiting.append((row["file"], pool.submit(guarded, media_problem, clients, media, row), None))
         elif row["expect"] != "decode":
             waiting.append((f"{row['file']} ({row['expect']}): no crash, no hang",
                             pool.submit(guarded, survival_problem, clients, media / row["file"]), None))

@@ -21,6 +21,7 @@ class Recipe:
     pixel_format: str = "yuv420p"
     surface: str | None = "nv12"  # the pictures' format when a driver decodes them; None: several
     parts: "tuple[Recipe, ...]" = ()  # in place of a command: byte streams, one after the other
+    on_device: bool = True  # dxvadec passes such surfaces on
 
     def make(self, folder: Path) -> Path:
         """The stream. Raises subprocess.SubprocessError or OSError when it cannot be made."""
@@ -46,6 +47,7 @@ def _run(command: list[str]) -> None:
 _FIELDS = Path(__file__).with_name("mpeg2_fields.py")
 _FFMPEG = "ffmpeg -nostdin -v error -y -i {raw} "
 _MPEG2 = _FFMPEG + "-c:v mpeg2video -qscale:v 4 -bf 2 -g 12 "
+_JPEG = _FFMPEG + "-c:v mjpeg -qscale:v 4 "
 _VP8 = _FFMPEG + "-c:v libvpx -deadline realtime -cpu-used 4 -b:v 400k "
 _VP9 = _FFMPEG + "-c:v libvpx-vp9 -deadline realtime -cpu-used 6 -b:v 400k "
 # Rate control that drops to three quarters and to half of the size, without a key frame.
@@ -136,4 +138,12 @@ RECIPES = [
            size="176x164"),
     Recipe("mpeg2", "odd size", "odd.m2v", _MPEG2 + "{out}",
            size="353x287"),
+    Recipe("jpeg", "4:2:0", "video420.avi", _JPEG + "-pix_fmt yuvj420p {out}", frames=10),
+    Recipe("jpeg", "4:2:0, odd size", "odd420.avi", _JPEG + "-pix_fmt yuvj420p {out}", size="353x287", frames=4),
+    Recipe("jpeg", "4:2:0, optimal Huffman tables", "huffman420.avi", _JPEG + "-huffman optimal -pix_fmt yuvj420p {out}",
+           frames=4),
+    Recipe("jpeg", "4:2:2", "video422.avi", _JPEG + "-pix_fmt yuvj422p {out}", frames=10,
+           surface="yuv422p", on_device=False),
+    Recipe("jpeg", "4:4:4", "video444.avi", _JPEG + "-pix_fmt yuvj444p {out}", frames=10,
+           surface="yuv444p", on_device=False),
 ]
