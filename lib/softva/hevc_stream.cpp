@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "lib/softva/bits.hpp"
@@ -21,6 +22,14 @@ bool uses_extensions(const Picture& picture) {
       picture, VAPictureParameterBufferType);
   return extended && (extended->rext.range_extension_pic_fields.value != 0 ||
                       extended->scc.screen_content_pic_fields.value != 0);
+}
+
+// All slices of a picture have one type; some may be damaged.
+Result<HevcNalHeader> type_of(std::span<const Slice<VASliceParameterBufferHEVC>> slices) {
+  Result<HevcNalHeader> header = parse_hevc_nal_header(slices.front().data);
+  for (size_t i = 1; i < slices.size() && !header; ++i)
+    header = parse_hevc_nal_header(slices[i].data);
+  return header;
 }
 
 }  // namespace
@@ -45,16 +54,16 @@ Result<HevcAccessUnit> HevcStream::rebuild(const Picture& picture) {
     return bad_input("bit depth above that of the profile");
   const auto slices = collect_slices<VASliceParameterBufferHEVC>(picture);
   if (!slices) return slices.error();
-  const auto first = parse_hevc_nal_header(slices->front().data);
-  if (!first) return first.error();
+  const auto type = type_of(*slices);
+  if (!type) return type.error();
 
   HevcAccessUnit unit;
   HevcSliceContext context{.picture = *parameters, .references = {}};
   const bool continues =
-      !first->is_idr() && !first->is_broken_link() && knows_a_reference(*parameters);
+      !type->is_idr() && !type->is_broken_link() && knows_a_reference(*parameters);
   // A CRA picture of whose references none is here has only pictures after it that may not be
   // decoded or do not use them.
-  const bool begins = first->is_irap() && !continues;
+  const bool begins = type->is_irap() && !continues;
   if (begins) {
     context.type = HevcNalType::Broken;
   } else {

@@ -91,6 +91,8 @@ GST_START_TEST(a_senseless_slice_is_left_out_of_its_picture) {
   std::mt19937 random(13);
   const PictureParameters parameters = plain_picture(64, 64);
   Picture picture = begin_picture(parameters, 1);
+  const Bytes sps{kSps << 1, 1, 0x80, 0};
+  render_slice(picture, SliceParameters{}, sps, 3);
   render_noise_slice(picture, parameters, SliceParameters{}, {}, random);
   const Bytes nothing{kIdrNLp << 1, 1, 0, 0, 0};
   render_slice(picture, SliceParameters{}, nothing, 4);
