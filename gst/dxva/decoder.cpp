@@ -257,7 +257,8 @@ GstFlowReturn Decoder::answer_error(const Error& error) {
     case ErrorCode::DeviceLost:
       stats_.count_error();
       GST_ELEMENT_ERROR(&element_, STREAM, DECODE,
-                        ("The device failed while decoding, and software-fallback is off."),
+                        ("The device failed while decoding (%s), and software-fallback is off.",
+                         reason_name(error.reason)),
                         ("%s", text.c_str()));
       return GST_FLOW_ERROR;
   }

@@ -65,11 +65,21 @@ Status DecoderDevice::open(const Settings& settings) {
 }
 
 Status DecoderDevice::settle() {
+  if (const auto held = display(); held && held->is_lost()) return start_anew();
   if (choice_.kind != Kind::Auto || !several_gpus_) return Done{};
   if (!renderer_known_) find_renderer();
   if (std::exchange(postponed_, false)) return start();
   // Opened on a guess that turned out wrong; nothing is decoded on it now.
   if (!display() || !crosses_gpus() || placement_.cause != drm::Cause::Late) return Done{};
+  return start();
+}
+
+Status DecoderDevice::start_anew() {
+  {
+    const std::lock_guard guard(lock_);
+    display_.reset();
+    shared_.reset();
+  }
   return start();
 }
 
@@ -97,7 +107,7 @@ Status DecoderDevice::start() {
 // Somebody's display is taken where it is on the device that we would have taken: it is there
 // to be shared, and not to choose the GPU.
 bool DecoderDevice::fits(const va::Display& display) const {
-  if (display.profiles().empty()) return false;
+  if (display.is_lost() || display.profiles().empty()) return false;
   if (choice_.kind == Kind::Software) return display.is_software();
   if (choice_.kind == Kind::Auto && !placement_.renderer) return true;
   const auto theirs = va::device_of(display.get());

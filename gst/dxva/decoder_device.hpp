@@ -31,7 +31,8 @@ class DecoderDevice {
   // The device, or why there is none. Done without a display(): it waits for settle().
   [[nodiscard]] Status open(const Settings& settings);
   // Before a decoder is made, the last moment to choose. The same answer; Done without a
-  // display only when open() had none either.
+  // display only when open() had none either. A display that was lost is replaced by a new
+  // start of the driver.
   [[nodiscard]] Status settle();
   void close();
 
@@ -50,6 +51,7 @@ class DecoderDevice {
 
  private:
   [[nodiscard]] Status start();
+  [[nodiscard]] Status start_anew();
   [[nodiscard]] std::shared_ptr<va::Display> given_display() const;
   [[nodiscard]] bool fits(const va::Display& display) const;
   void use(std::shared_ptr<va::Display> display);

@@ -170,7 +170,7 @@ Decoder::Outgoing Decoder::leave(const decode::DecodedFrame& picture, const Surf
   if (!synced) {
     if (synced.error().code == ErrorCode::Busy) return {.flow = GST_FLOW_FLUSHING};
     GST_INFO_OBJECT(&element_, "%s", synced.error().describe().c_str());
-    return {.unreadable = Reason::SyncFailed};
+    return {.unreadable = synced.error().reason};
   }
   out.damaged = *synced >= accel::Severity::Significant;
   out.reason = agreement_.reason;
@@ -187,7 +187,8 @@ Decoder::Outgoing Decoder::leave(const decode::DecodedFrame& picture, const Surf
                                  surface.width(), surface.height());
   if (!pixels) {
     GST_INFO_OBJECT(&element_, "%s", pixels.error().describe().c_str());
-    return {.unreadable = Reason::SyncFailed};
+    return {.unreadable =
+                surface.pool().device_is_lost() ? Reason::DeviceLost : Reason::SyncFailed};
   }
   out.flow = copy(view_of(pixels->view(), output_.format), picture.visible, frame, out.reason);
   return out;

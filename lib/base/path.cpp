@@ -91,6 +91,8 @@ const char* reason_name(Reason reason) {
       return "profile-unsupported";
     case DecodeErrors:
       return "decode-errors";
+    case DeviceLost:
+      return "device-lost";
     case NoEgl:
       return "no-egl";
     case NoImportExtension:

@@ -59,6 +59,7 @@ enum class Reason : uint8_t {
   NoDevice,            // no VA device
   ProfileUnsupported,  // the device cannot decode this profile or format
   DecodeErrors,        // the device failed while decoding
+  DeviceLost,          // the device answers nothing any more
   // what GL said
   NoEgl,              // GLX or another platform without EGL
   NoImportExtension,  // EGL_EXT_image_dma_buf_import is missing

@@ -29,7 +29,8 @@ constexpr uint32_t kBeyondDpb = 1 + 3;
 constexpr uint32_t kMaxDeviceFailures = 3;
 
 bool is_device_failure(Reason reason) {
-  return reason == Reason::DecodeErrors || reason == Reason::SyncFailed;
+  return reason == Reason::DecodeErrors || reason == Reason::SyncFailed ||
+         reason == Reason::DeviceLost;
 }
 
 Error refused_in_software(Reason reason) {
@@ -85,6 +86,7 @@ class AvcodecDecoder final : public BitstreamDecoder {
   void output(AVFrame& frame, uint32_t number);
   void await_again(const DecodedFrame& picture);
   [[nodiscard]] Status replay(const std::deque<StoredPacket>& packets);
+  void await_unread();
   void device_failed();
 
   const StreamParams params_;
@@ -187,11 +189,11 @@ Status AvcodecDecoder::decode(const StoredPacket& packet, bool may_restart) {
     return av_error(ErrorCode::NoMemory, "get_buffer2", rc, Reason::SurfacePoolEmpty);
   }
   if (rc >= 0) return Done{};
-  // vaBeginPicture and vaEndPicture failing, and nothing else.
-  if (mode_.hardware && rc == AVERROR(EIO)) {
+  if (mode_.hardware && accel::stops(noticed.severity)) {
     device_failed();
-    DXVA_DEBUG(Decode, "the device failed at packet %u", packet.number);
-    return go_software(Reason::DecodeErrors, packet);
+    return go_software(
+        noticed.severity == accel::Severity::Fatal ? Reason::DeviceLost : Reason::DecodeErrors,
+        packet);
   }
   corrupt_ = true;
   // With frame threads the error may be an earlier packet's.
@@ -233,7 +235,8 @@ void AvcodecDecoder::flush() {
   corrupt_ = false;
   drained_ = false;
   // A new start is a chance for a device that failed, but not for ever.
-  if (is_device_failure(mode_.reason) && device_failures_ < kMaxDeviceFailures) {
+  if (is_device_failure(mode_.reason) && device_failures_ < kMaxDeviceFailures &&
+      !display_->is_lost()) {
     if (open_context(true)) mode_ = {.hardware = true};
   }
 }
@@ -253,11 +256,13 @@ Status AvcodecDecoder::decode_again(const DecodedFrame& picture, Reason reason) 
 
 // This picture and those that wait behind it come out once more.
 void AvcodecDecoder::await_again(const DecodedFrame& picture) {
-  const auto await = [this](const DecodedFrame& again) {
-    pending_.sent(again.number, {.sync_point = again.sync_point, .corrupt = again.corrupt});
-  };
-  await(picture);
-  for (const DecodedFrame& later : ready_) await(later);
+  pending_.sent(picture.number, {.sync_point = picture.sync_point, .corrupt = picture.corrupt});
+  await_unread();
+}
+
+void AvcodecDecoder::await_unread() {
+  for (const DecodedFrame& unread : ready_)
+    pending_.sent(unread.number, {.sync_point = unread.sync_point, .corrupt = unread.corrupt});
   ready_.clear();
 }
 
@@ -295,6 +300,8 @@ Status AvcodecDecoder::replay(const std::deque<StoredPacket>& packets) {
 void AvcodecDecoder::device_failed() {
   ++device_failures_;
   hwaccel_->distrust_surfaces();
+  // Nobody has read them yet, and by the time somebody does there is nothing left to replay.
+  await_unread();
 }
 
 // `current` is the packet at hand; without bytes, there is none.

@@ -237,7 +237,9 @@ int Hwaccel::get_buffer(AVCodecContext& context, AVFrame& frame) {
 
 void Hwaccel::end_call(const AVCodecContext& context, int answer) {
   if (!pool_) return;
-  const accel::Severity severity = severity_of(answer);
+  accel::Severity severity = severity_of(answer);
+  if (accel::stops(severity) && pool_->device_is_lost()) severity = accel::Severity::Fatal;
+  noticed_.severity = severity;
   pool_->end_pairs(severity);
   // A packet that needed no surface belongs to the picture before it: its second field, or
   // nothing but headers, which does no harm.

@@ -35,6 +35,7 @@ class Hwaccel {
     bool interrupted = false;
     bool no_surface = false;
     bool lent = false;
+    accel::Severity severity = accel::Severity::None;  // of the answer
   };
   void begin_call() { noticed_ = {}; }
   // libavcodec's answer to a packet. It has been through Execute and EndFrame by now, or given

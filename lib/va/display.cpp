@@ -4,6 +4,7 @@
 #include <va/va_backend.h>
 #include <va/va_drmcommon.h>
 
+#include <atomic>
 #include <optional>
 #include <utility>
 
@@ -28,6 +29,7 @@ struct Display::State {
   std::string vendor;
   bool software = false;
   std::vector<VAProfile> profiles;
+  std::atomic<bool> lost{false};
 };
 
 namespace {
@@ -179,6 +181,16 @@ bool Display::is_software() const {
 
 const std::vector<VAProfile>& Display::profiles() const {
   return state_->profiles;
+}
+
+void Display::set_lost() {
+  if (state_->lost.exchange(true)) return;
+  DXVA_INFO(Va, "%s is lost", state_->node.c_str());
+  forget_device_of(*this);
+}
+
+bool Display::is_lost() const {
+  return state_->lost;
 }
 
 Result<DecodeCaps> Display::decode_caps(VAProfile profile) const {

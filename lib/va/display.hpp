@@ -47,7 +47,7 @@ struct DecodeCaps {
 
 // Shared by everyone who holds a surface, context or image of it; the last one terminates it.
 // One per device and process: opening a device again, by whichever of its nodes, gives the
-// same. Thread-safe (libva's entry points are; nothing else is kept).
+// same. Thread-safe (libva's entry points are).
 class Display {
  public:
   // Refusals: NoDevice. The error names every node tried and what it said.
@@ -69,6 +69,11 @@ class Display {
   [[nodiscard]] bool is_software() const;                        // the bundled driver
   [[nodiscard]] const std::vector<VAProfile>& profiles() const;  // with a VLD entrypoint
   [[nodiscard]] Result<DecodeCaps> decode_caps(VAProfile profile) const;
+
+  // The device answers nothing any more. Those who hold it keep it; who opens the device from
+  // now on gets a new start of the driver.
+  void set_lost();
+  [[nodiscard]] bool is_lost() const;
 
  private:
   struct State;

@@ -102,4 +102,11 @@ Result<std::shared_ptr<Display>> find_or_adopt(VADisplay handle, const std::stri
       key, [&](const Registry::Entry& entry) { return entry.handle == handle; }, make);
 }
 
+void forget_device_of(const Display& display) {
+  Registry& all = registry();
+  const std::scoped_lock guard(all.lock);
+  for (Registry::Entry& entry : all.entries)
+    if (entry.display == &display) entry.key.clear();
+}
+
 }  // namespace dxva::va

@@ -34,4 +34,8 @@ using MakeDisplay = std::function<Result<std::unique_ptr<Display>>()>;
                                                              const std::string& key,
                                                              const MakeDisplay& make);
 
+// Nobody finds this display by its device any more: who opens that gets a new start, although
+// others still hold the old one.
+void forget_device_of(const Display& display);
+
 }  // namespace dxva::va

@@ -50,10 +50,13 @@ Surface::~Surface() {
 
 Result<accel::Severity> Surface::sync() {
   auto rendered = wait_until_decoded(*display_, id_, [this] { return pool_.is_interrupted(); });
-  if (rendered)
+  if (rendered) {
     pool_.completed(*this, *rendered);
-  else if (rendered.error().code != ErrorCode::Busy)
-    pool_.completed(*this, accel::Severity::Severe);
+  } else if (rendered.error().reason != Reason::None) {
+    const bool lost = pool_.device_is_lost();
+    if (lost) rendered.error().reason = Reason::DeviceLost;
+    pool_.completed(*this, lost ? accel::Severity::Fatal : accel::Severity::Severe);
+  }
   return rendered;
 }
 

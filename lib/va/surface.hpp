@@ -37,7 +37,7 @@ class Surface {
 
   // Waits until the driver has written the picture, and tells the session how that went: what
   // the picture is like. Refusals: SyncFailed, also for a driver that does not come back
-  // (surface_sync.hpp). Busy: the pool was interrupted.
+  // (surface_sync.hpp); DeviceLost. Busy: the pool was interrupted.
   [[nodiscard]] Result<accel::Severity> sync();
 
   struct Export {

@@ -174,6 +174,14 @@ void SurfacePool::completed(const Surface& surface, accel::Severity severity) {
   report(session_.completed(surface.index_, severity), "completed", surface.index_);
 }
 
+bool SurfacePool::device_is_lost() const {
+  const VASurfaceID any = ids().front();
+  VASurfaceStatus status{};
+  if (vaQuerySurfaceStatus(display_->get(), any, &status) == VA_STATUS_SUCCESS) return false;
+  display_->set_lost();
+  return true;
+}
+
 accel::Session::Render SurfacePool::query_status(const Surface& surface) const {
   const std::lock_guard guard(lock_);
   return session_.query_status(surface.index_);

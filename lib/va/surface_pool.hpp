@@ -59,6 +59,9 @@ class SurfacePool : public std::enable_shared_from_this<SurfacePool> {
   bool second_field(accel::Severity severity);
   // The device's report about a picture; Surface::sync() brings it.
   void completed(const Surface& surface, accel::Severity severity);
+  // After a failure: is it the device, or this picture? Asks the driver for a surface's status,
+  // and marks the display as lost when there is no answer.
+  [[nodiscard]] bool device_is_lost() const;
   [[nodiscard]] accel::Session::Render query_status(const Surface& surface) const;
   [[nodiscard]] accel::Session::Pairs pairs() const;
 

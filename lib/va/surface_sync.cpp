@@ -14,6 +14,8 @@ Result<accel::Severity> answer(VAStatus status, const char* call) {
   if (status == VA_STATUS_SUCCESS) return accel::Severity::None;
   if (status == VA_STATUS_ERROR_DECODING_ERROR) return accel::Severity::Significant;
   Error error = va_error(status, call);
+  // Drivers say "busy" when they give up; here it would mean that it is worth asking again.
+  error.code = ErrorCode::Failed;
   error.reason = Reason::SyncFailed;
   return error;
 }

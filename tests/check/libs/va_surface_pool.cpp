@@ -7,6 +7,7 @@
 
 #include "lib/base/fourcc.hpp"
 #include "lib/va/surface_pool.hpp"
+#include "lib/va/surface_sync.hpp"
 #include "tests/check/support/check.hpp"
 
 using namespace dxva;
@@ -145,6 +146,46 @@ GST_START_TEST(a_failed_sync_is_the_sessions_business_too) {
   fail_unless(!synced && synced.error().reason == Reason::SyncFailed);
   fail_unless(pool->query_status(*picture) == accel::Session::Render::Error);
   fail_if(bool(pool->acquire()));
+}
+GST_END_TEST
+
+GST_START_TEST(a_device_that_hangs_is_waited_for_until_a_flush) {
+  const auto pool = make_pool(open_display("sync:hang-from=1"), 1);
+  const va::SurfaceLease picture = lease(*pool);
+  pool->end_pairs(accel::Severity::None);
+  pool->interrupt(true);
+  auto synced = picture->sync();
+  fail_unless(!synced && synced.error().code == ErrorCode::Busy);
+  // Nothing is known about the device; somebody asks again after the flush, or nobody does.
+  fail_unless(pool->query_status(*picture) == accel::Session::Render::Pending);
+}
+GST_END_TEST
+
+GST_START_TEST(a_device_that_hangs_is_waited_for_up_to_the_bound) {
+  const auto display = open_display("sync:hang-from=1");
+  const auto pool = make_pool(display, 1);
+  auto synced =
+      va::wait_until_decoded(*display, lease(*pool)->id(), {}, std::chrono::milliseconds(150));
+  fail_unless(!synced && synced.error().reason == Reason::SyncFailed);
+  fail_unless_equals_int(synced.error().native, VA_STATUS_ERROR_TIMEDOUT);
+  fail_if(pool->device_is_lost());
+}
+GST_END_TEST
+
+GST_START_TEST(a_lost_display_is_not_handed_out_again) {
+  const auto display = open_display("sync:lost=1");
+  fail_unless(open_display() == display);
+  const auto pool = make_pool(display, 2);
+  const va::SurfaceLease picture = lease(*pool);
+  pool->end_pairs(accel::Severity::None);
+  fail_if(pool->device_is_lost());
+  auto synced = picture->sync();
+  fail_unless(!synced && synced.error().reason == Reason::DeviceLost);
+  fail_unless(display->is_lost());
+  const auto next = open_display();
+  fail_unless(next != display);
+  fail_unless(open_display() == next);
+  fail_unless(decoded(*make_pool(next, 1)) != nullptr);
 }
 GST_END_TEST
 
@@ -310,6 +351,9 @@ static Suite* va_surface_pool_suite() {
   tcase_add_test(protocol, two_fields_are_two_pairs);
   tcase_add_test(protocol, a_severe_error_ends_the_lending_and_spares_what_is_done);
   tcase_add_test(protocol, a_failed_sync_is_the_sessions_business_too);
+  tcase_add_test(protocol, a_device_that_hangs_is_waited_for_until_a_flush);
+  tcase_add_test(protocol, a_device_that_hangs_is_waited_for_up_to_the_bound);
+  tcase_add_test(protocol, a_lost_display_is_not_handed_out_again);
   tcase_add_test(protocol, a_lease_that_ends_early_abandons_its_pair);
   suite_add_tcase(suite, protocol);
   TCase* exporting = tcase_create("export");

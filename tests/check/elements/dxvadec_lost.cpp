@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// A device that fails for good in the middle of a stream: every picture comes once, from
+// software after the change, and the message names the cause.
+#include "tests/check/support/check.hpp"
+#include "tests/check/support/decode_rig.hpp"
+
+using namespace dxva::test;
+
+namespace {
+
+constexpr int kPictures = 150;
+constexpr int kGroup = 25;  // at most, from key picture to key picture
+
+std::string long_clip() {
+  return source(clip("lost.mp4", "-c:v libx264 -g 25 -bf 3 -threads 1", "176x144", kPictures));
+}
+
+const std::string kBoth = std::string(kDmabufNv12) + ";video/x-raw";
+
+struct Sink {
+  const char* leaving;  // of the device's pictures
+  Options options;
+};
+std::vector<Sink> sinks() {
+  return {{"cpu-copy", {}}, {"exported", {.sink_caps = kBoth, .video_meta = true}}};
+}
+
+// The device does `pictures` before it fails, but half as many where each is waited for twice:
+// before it leaves, and before it is mapped for a copy.
+void expect_software_from(const char* fault, const char* reason, uint64_t pictures) {
+  const auto wanted = decode(long_clip(), "avdec_h264").pictures;
+  fail_unless_equals_int(wanted.size(), kPictures);
+  for (const Sink& sink : sinks()) {
+    std::printf("# %s, %s\n", fault, sink.leaving);
+    g_setenv("DXVASOFT_FAULT", fault, TRUE);
+    const Decoded out = decode(long_clip(), "dxvadec", sink.options);
+    fail_unless(out.error.empty(), "%s", out.error.c_str());
+    expect_same(out.pictures, wanted);
+    fail_unless_equals_int(out.path_changes.size(), 1);
+    const std::string message = std::string(sink.leaving) + ">software: " + reason;
+    fail_unless_equals_string(out.path_changes[0].c_str(), message.c_str());
+    // What the device did is kept: at most one group was decoded again, and the pictures that
+    // reorder around it.
+    const uint64_t kept = out.step(sink.leaving);
+    const bool twice = std::string(fault).find("sync:") == 0 && !sink.options.video_meta;
+    const uint64_t done = twice ? pictures / 2 : pictures;
+    fail_unless(kept + kGroup + 8 >= done && kept <= done, "%" G_GUINT64_FORMAT, guint64{kept});
+    fail_unless_equals_uint64(out.step("software"), kPictures - kept);
+    fail_unless_equals_uint64(out.reason(reason), out.step("software"));
+  }
+}
+
+}  // namespace
+
+GST_START_TEST(a_device_that_fails_from_picture_40_on_is_replaced) {
+  expect_software_from("endpicture:from=40", "decode-errors", 39);
+}
+GST_END_TEST
+
+GST_START_TEST(a_device_lost_at_picture_100_is_replaced) {
+  expect_software_from("endpicture:lost=100", "device-lost", 99);
+}
+GST_END_TEST
+
+// It is noticed when a picture is read, with others decoded behind it.
+GST_START_TEST(a_device_lost_while_a_picture_is_read_is_replaced) {
+  expect_software_from("sync:lost=120", "device-lost", 119);
+}
+GST_END_TEST
+
+// Once for all pictures: what was decoded behind the first one is not waited for.
+GST_START_TEST(a_device_that_hangs_is_waited_for_once) {
+  expect_software_from("sync:hang-from=120", "sync-failed", 119);
+}
+GST_END_TEST
+
+GST_START_TEST(without_fallback_a_lost_device_is_an_error_with_its_name) {
+  g_setenv("DXVASOFT_FAULT", "endpicture:lost=100", TRUE);
+  const Decoded out = decode(long_clip(), "dxvadec software-fallback=false");
+  fail_unless(out.error.find("device-lost") != std::string::npos, "%s", out.error.c_str());
+}
+GST_END_TEST
+
+static Suite* dxvadec_lost_suite() {
+  Suite* suite = suite_create("dxvadec_lost");
+  TCase* tcase = tcase_create("general");
+  tcase_set_timeout(tcase, 120);
+  tcase_add_test(tcase, a_device_that_fails_from_picture_40_on_is_replaced);
+  tcase_add_test(tcase, a_device_lost_at_picture_100_is_replaced);
+  tcase_add_test(tcase, a_device_lost_while_a_picture_is_read_is_replaced);
+  tcase_add_test(tcase, a_device_that_hangs_is_waited_for_once);
+  tcase_add_test(tcase, without_fallback_a_lost_device_is_an_error_with_its_name);
+  suite_add_tcase(suite, tcase);
+  return suite;
+}
+
+int main(int argc, char** argv) {
+  if (!set_up_decode_rig(&argc, &argv)) return 77;
+  return gst_check_run_suite(dxvadec_lost_suite(), "dxvadec_lost", __FILE__);
+}
