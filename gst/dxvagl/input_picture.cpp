@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "gst/common/gst_ptr.hpp"
 #include "lib/base/checked.hpp"
 #include "lib/base/fourcc.hpp"
 #include "lib/dmabuf/identity.hpp"
@@ -37,17 +38,18 @@ bool meta_format_fits(GstVideoFormat of_meta, const GstVideoInfo& info) {
 
 // Moves the planes to the crop's first pixel. Sub-sampled planes move by whole samples: the
 // sample that covers the first pixel stays the first, as libavcodec's own cropping does it.
-bool apply_crop(InputPicture& picture, const GstVideoCropMeta& crop) {
+// True when it was carried out; false leaves it to whoever comes after us.
+Result<bool> apply_crop(InputPicture& picture, const GstVideoCropMeta& crop) {
   const GstVideoInfo& info = *picture.info;
   const GstVideoFormatInfo* format = info.finfo;
-  // Our caps have one size; a rectangle of another size is for whoever comes after us.
+  // Our caps have one size; a rectangle of another size is not for us.
   if (crop.width != static_cast<guint>(GST_VIDEO_INFO_WIDTH(&info)) ||
       crop.height != static_cast<guint>(GST_VIDEO_INFO_HEIGHT(&info)))
     return false;
   if (crop.x == 0 && crop.y == 0) return true;
   // In packed and tiled formats a pixel has no address of its own.
   if (!picture.linear() || GST_VIDEO_FORMAT_INFO_IS_COMPLEX(format) ||
-      GST_VIDEO_FORMAT_INFO_IS_TILED(format) || crop.x > INT32_MAX || crop.y > INT32_MAX)
+      GST_VIDEO_FORMAT_INFO_IS_TILED(format))
     return false;
   const bool packed_pairs = GST_VIDEO_INFO_IS_YUV(&info) && picture.plane_count == 1 &&
                             GST_VIDEO_FORMAT_INFO_W_SUB(format, 1) != 0;
@@ -63,7 +65,10 @@ bool apply_crop(InputPicture& picture, const GstVideoCropMeta& crop) {
     const auto at =
         (Checked(picture.offset[p]) + Checked(y) * picture.pitch_bytes[p] + Checked(x) * sample)
             .value();
-    if (!at) return false;
+    // No memory is there, and a consumer that found the rectangle would look for it.
+    if (!at || crop.x > INT32_MAX || crop.y > INT32_MAX)
+      return refusal(Reason::OffsetOutOfRange, "the crop begins at " + std::to_string(crop.x) +
+                                                   "," + std::to_string(crop.y));
     moved.offset[p] = *at;
   }
   picture = moved;
@@ -131,6 +136,7 @@ Result<InputPicture> look_at(GstBuffer* buffer, const GstVideoInfo& info, uint64
                    "the video meta has another format than the caps");
   if (meta && meta->n_planes < picture.plane_count)
     return refusal(Reason::PlaneCount, "the video meta has too few planes");
+  picture.has_aux_planes = meta && meta->n_planes > picture.plane_count;
   for (uint32_t p = 0; p < picture.plane_count; ++p) {
     const gint pitch = meta ? meta->stride[p] : GST_VIDEO_INFO_PLANE_STRIDE(&info, p);
     if (pitch <= 0) return refusal(Reason::PitchOutOfRange, "pitch " + std::to_string(pitch));
@@ -147,8 +153,11 @@ Result<InputPicture> look_at(GstBuffer* buffer, const GstVideoInfo& info, uint64
     }
     picture.offset[p] = meta ? meta->offset[p] : GST_VIDEO_INFO_PLANE_OFFSET(&info, p);
   }
-  if (const GstVideoCropMeta* crop = gst_buffer_get_video_crop_meta(buffer))
-    picture.crop_applied = apply_crop(picture, *crop);
+  if (const GstVideoCropMeta* crop = gst_buffer_get_video_crop_meta(buffer)) {
+    const Result<bool> applied = apply_crop(picture, *crop);
+    if (!applied) return applied.error();
+    picture.crop_applied = *applied;
+  }
   return picture;
 }
 
@@ -184,6 +193,8 @@ Result<gl::ImportRequest> as_descriptors(GstBuffer* buffer, const InputPicture& 
                        .pitch_bytes = picture.pitch_bytes[p],
                        .format = 0};
   }
+  if (picture.has_aux_planes)
+    return refusal(Reason::AuxPlane, "the video meta has more planes than the format");
   if (image.fourcc == 0)
     return refusal(Reason::FormatUnsupported, GST_VIDEO_INFO_NAME(picture.info));
   return request;
@@ -216,6 +227,9 @@ Result<const MappedPicture::Map*> MappedPicture::map_whole(GstBuffer* buffer) {
   for (guint i = 0; i < gst_buffer_n_memory(buffer); ++i)
     if (auto backed = check_backing(gst_buffer_peek_memory(buffer, i)); !backed)
       return backed.error();
+  // A second reference makes it read-only: else the merged memory would take the place of those
+  // of its memories that are mapped here already.
+  const auto shared = GstPtr<GstBuffer>::share(buffer);
   Map map{.memory = nullptr, .buffer = buffer, .info = {}};
   if (!gst_buffer_map(buffer, &map.info, GST_MAP_READ))
     return refusal(Reason::BadDescriptor, "the buffer cannot be mapped");

@@ -23,6 +23,7 @@ struct InputPicture {
   std::array<uint64_t, GST_VIDEO_MAX_PLANES> pitch_bytes{};
   uint64_t modifier = 0;
   bool crop_applied = false;
+  bool has_aux_planes = false;  // beside those of the format; only a driver knows what they say
 
   [[nodiscard]] bool linear() const;
 };
@@ -31,7 +32,8 @@ struct InputPicture {
 
 // The picture as descriptors. The decision is made by looking at the memory and not at the
 // caps: a decoder sends a copied frame in the middle of a DMABuf stream, and a camera sends
-// dma-bufs under plain caps. Refusals: SystemMemory, FormatUnsupported, OffsetOutOfRange.
+// dma-bufs under plain caps. Refusals: SystemMemory, FormatUnsupported, OffsetOutOfRange,
+// AuxPlane.
 [[nodiscard]] Result<gl::ImportRequest> as_descriptors(GstBuffer* buffer,
                                                        const InputPicture& picture);
 

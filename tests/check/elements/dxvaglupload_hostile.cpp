@@ -13,6 +13,7 @@
 #include <functional>
 #include <string>
 
+#include "gst/dxvagl/caps.hpp"
 #include "lib/base/unique_fd.hpp"
 #include "tests/check/support/check.hpp"
 #include "tests/check/support/gl_rig.hpp"
@@ -24,11 +25,11 @@ namespace {
 
 const FrameLayout kGood = make_layout("64x48", GST_VIDEO_FORMAT_NV12, 64, 48, 64, 48);
 
-// A bad buffer ends as a copy of the right bytes or as no frame at all; never as an import.
+// A bad buffer ends as a copy of the right bytes or as no frame at all, never as an import.
 enum class End {
   Copied,   // sane for the CPU: shown, by copy
   Dropped,  // nothing to show
-  Either,
+  Picture,  // unusual, and right: shown, whatever the way
 };
 
 struct Case {
@@ -37,6 +38,7 @@ struct Case {
   End end;
   std::function<FrameLayout()> layout;
   std::function<GstPtr<GstBuffer>(const FrameLayout&)> make;
+  const char* modifier = nullptr;  // in DMA_DRM caps, which GStreamer has since 1.24
 };
 
 GstPtr<GstBuffer> around(int fd, uint64_t claimed, const FrameLayout& layout) {
@@ -96,6 +98,23 @@ int one_of_pair(bool socket) {
   return ends[0];  // the other end stays open: a read would wait for ever
 }
 
+int read_only(int fd) {
+  const int reopened =
+      open(("/proc/self/fd/" + std::to_string(fd)).c_str(), O_RDONLY | O_CLOEXEC);
+  fail_unless(reopened >= 0);
+  close(fd);
+  return reopened;
+}
+GstPtr<GstBuffer> cropped(const FrameLayout& layout, guint x, guint y) {
+  GstPtr<GstBuffer> buffer = honest(layout);
+  GstVideoCropMeta* crop = gst_buffer_add_video_crop_meta(buffer.get());
+  crop->x = x;
+  crop->y = y;
+  crop->width = layout.width;
+  crop->height = layout.height;
+  return buffer;
+}
+
 const Case kCases[] = {
     // Planes outside the buffer: SIGSEGV, or the pixels of others
     {"luma offset + 1 MiB", nullptr, End::Dropped,
@@ -123,6 +142,9 @@ const Case kCases[] = {
      with([](FrameLayout& l) { l.pitch[0] = 63; }), honest},
     {"pitch 1", "pitch-too-small", End::Dropped, with([](FrameLayout& l) { l.pitch[1] = 1; }),
      honest},
+    {"odd pitch", nullptr, End::Picture,
+     [] { return make_layout("", GST_VIDEO_FORMAT_NV12, 61, 48, 63, 48); },
+     [](const FrameLayout& l) { return around(filled_memfd(l.size), l.size, l); }},
     {"pitch 0", "pitch-out-of-range", End::Dropped,
      with([](FrameLayout& l) { l.pitch[0] = 0; }), honest},
     {"pitch -64", "pitch-out-of-range", End::Dropped,
@@ -173,11 +195,27 @@ const Case kCases[] = {
     {"read-only file", "not-a-dmabuf", End::Copied, good,
      [](const FrameLayout& l) { return of_fd(temporary_file(O_RDONLY), l); }},
     {"closed descriptor", "bad-descriptor", End::Dropped, good, of_dead_fd},
+    {"descriptor -1", "bad-descriptor", End::Dropped, good,
+     [](const FrameLayout& l) { return of_fd(-1, l); }},
+    {"read-only memfd", nullptr, End::Picture, good,
+     [](const FrameLayout& l) { return of_fd(read_only(filled_memfd(kGood.size)), l); }},
     // Metas and buffers that do not fit the caps
     {"a plane is missing", "plane-count", End::Dropped, good,
      [](const FrameLayout& l) {
        GstPtr<GstBuffer> buffer = honest(l);
        gst_buffer_get_video_meta(buffer.get())->n_planes = 1;
+       return buffer;
+     }},
+    {"planes of metadata", "aux-plane", End::Copied, good,
+     [](const FrameLayout& l) {
+       GstPtr<GstBuffer> buffer = honest(l);
+       gst_buffer_get_video_meta(buffer.get())->n_planes = 4;
+       return buffer;
+     }},
+    {"more planes than there can be", "aux-plane", End::Copied, good,
+     [](const FrameLayout& l) {
+       GstPtr<GstBuffer> buffer = honest(l);
+       gst_buffer_get_video_meta(buffer.get())->n_planes = G_MAXUINT;
        return buffer;
      }},
     {"another format", "format-unsupported", End::Dropped, good,
@@ -202,6 +240,42 @@ const Case kCases[] = {
     {"the memory claims more than its file", nullptr, End::Dropped,
      with([](FrameLayout& l) { l.offset[1] += 1 << 20; }),
      [](const FrameLayout& l) { return around(filled_memfd(kGood.size), 8 << 20, l); }},
+    {"offset of all ones", "offset-out-of-range", End::Dropped,
+     with([](FrameLayout& l) { l.offset[1] = G_MAXSIZE; }), honest},
+    {"pitch INT_MIN", "pitch-out-of-range", End::Dropped,
+     with([](FrameLayout& l) { l.pitch[1] = INT32_MIN; }), honest},
+    {"chroma across two memories", "object-too-small", End::Copied, good,
+     [](const FrameLayout& l) {
+       auto buffer = GstPtr<GstBuffer>::adopt(gst_buffer_new());
+       for (const uint64_t size : {l.size - 640, uint64_t{640}})
+         gst_buffer_append_memory(buffer.get(),
+                                  dmabuf_memory(filled_memfd(size), size).release());
+       add_video_meta(buffer.get(), l);
+       return buffer;
+     }},
+    {"more memories than planes", nullptr, End::Picture, good,
+     [](const FrameLayout& l) {
+       GstPtr<GstBuffer> buffer = honest(l);
+       for (int i = 0; i < 5; ++i)
+         gst_buffer_append_memory(buffer.get(),
+                                  dmabuf_memory(one_of_pair(false), 64).release());
+       return buffer;
+     }},
+    {"a crop far outside", "offset-out-of-range", End::Dropped, good,
+     [](const FrameLayout& l) { return cropped(l, uint32_t{1} << 31, 0); }},
+    {"a crop of all ones", "offset-out-of-range", End::Dropped, good,
+     [](const FrameLayout& l) { return cropped(l, G_MAXUINT, G_MAXUINT); }},
+    {"a crop that ends outside", "object-too-small", End::Dropped, good,
+     [](const FrameLayout& l) { return cropped(l, 2, 2); }},
+    // What only DMA_DRM caps can say
+    {"modifier INVALID", "modifier-not-linear", End::Dropped, good, honest,
+     "0x00ffffffffffffff"},
+    {"Intel's X tiling", "modifier-not-linear", End::Dropped, good, honest,
+     "0x0100000000000001"},
+    {"a tiling of AMD's", "modifier-not-linear", End::Dropped, good, honest,
+     "0x0200000000000001"},
+    {"a modifier of all ones", "modifier-not-linear", End::Dropped, good, honest,
+     "0xffffffffffffffff"},
     {"chroma in a second, dead memory", nullptr, End::Dropped,
      with([](FrameLayout& l) { l.offset[1] = kGood.size; }),
      [](const FrameLayout& l) {
@@ -211,6 +285,12 @@ const Case kCases[] = {
        return buffer;
      }},
 };
+std::string drm_caps(const FrameLayout& layout, const char* modifier) {
+  return "video/x-raw(memory:DMABuf),format=DMA_DRM,drm-format=NV12:" + std::string(modifier) +
+         ",width=" + std::to_string(layout.width) + ",height=" + std::to_string(layout.height) +
+         ",framerate=25/1";
+}
+
 constexpr int kCaseCount = static_cast<int>(std::size(kCases));
 
 }  // namespace
@@ -218,11 +298,15 @@ constexpr int kCaseCount = static_cast<int>(std::size(kCases));
 GST_START_TEST(a_bad_buffer_costs_one_frame) {
   const Case& bad = kCases[__i__];
   const FrameLayout layout = bad.layout();
+  if (bad.modifier && !dxva::gst::has_drm_caps())
+    DXVA_SKIP("%s: GStreamer before 1.24 has no DMA_DRM caps", bad.name);
   UploadHarness harness(layout);
+  if (bad.modifier)
+    gst_harness_set_src_caps_str(harness.get(), drm_caps(layout, bad.modifier).c_str());
   const GstPtr<GstBuffer> out = harness.push(bad.make(layout));
   std::printf("# %s: %s\n", bad.name, out ? "copied" : "dropped");
-  fail_unless_equals_uint64(harness.step("egl"), 0);
-  if (bad.end == End::Copied) fail_unless(out, "%s: nothing came out", bad.name);
+  if (bad.end != End::Picture) fail_unless_equals_uint64(harness.step("egl"), 0);
+  if (bad.end != End::Dropped) fail_unless(out, "%s: nothing came out", bad.name);
   if (bad.end == End::Dropped) fail_unless(!out, "%s: something came out", bad.name);
   // Why it was dropped, or why it was not imported.
   if (bad.reason && harness.imports())
@@ -231,11 +315,18 @@ GST_START_TEST(a_bad_buffer_costs_one_frame) {
     GstVideoInfo info = layout.info();
     GstVideoFrame frame;
     fail_unless(gst_video_frame_map(&frame, &info, out.get(), GST_MAP_READ));
-    const auto* pixels = static_cast<const uint8_t*>(GST_VIDEO_FRAME_PLANE_DATA(&frame, 1));
-    fail_unless_equals_int(pixels[layout.row_bytes(1) - 1], 0x55);
+    for (uint32_t p = 0; p < 2; ++p) {
+      const auto* pixels = static_cast<const uint8_t*>(GST_VIDEO_FRAME_PLANE_DATA(&frame, p));
+      const auto pitch = static_cast<size_t>(GST_VIDEO_FRAME_PLANE_STRIDE(&frame, p));
+      for (uint32_t row = 0; row < layout.rows(p); ++row)
+        for (uint32_t i = 0; i < layout.row_bytes(p); ++i)
+          fail_unless(pixels[row * pitch + i] == 0x55, "%s: plane %u row %u byte %u is %u",
+                      bad.name, p, row, i, pixels[row * pitch + i]);
+    }
     gst_video_frame_unmap(&frame);
   }
 
+  const uint64_t imported = harness.step("egl");
   gst_harness_set_src_caps_str(harness.get(), kGood.caps("memory:DMABuf").c_str());
   MemfdFrame next(kGood);
   next.fill(5);
@@ -243,7 +334,7 @@ GST_START_TEST(a_bad_buffer_costs_one_frame) {
   fail_unless(fine, "the stream did not go on after: %s", bad.name);
   const Comparison result = compare(fine.get(), kGood, 5);
   fail_unless(result.wrong_bytes == 0, "after %s: %s", bad.name, result.first.c_str());
-  fail_unless_equals_uint64(harness.step("egl"), harness.imports() ? 1 : 0);
+  fail_unless_equals_uint64(harness.step("egl"), imported + (harness.imports() ? 1 : 0));
 }
 GST_END_TEST;
 
