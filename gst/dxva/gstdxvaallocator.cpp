@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/dxva/gstdxvaallocator.hpp"
 
+#include <memory>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -22,8 +23,12 @@ namespace {
 // Thread-safe.
 class MappedBytes {
  public:
-  MappedBytes(int fd, uint64_t size_bytes, MemoryAccess access)
-      : fd_(fd), size_bytes_(size_bytes), access_(std::move(access)) {}
+  MappedBytes(int fd, std::shared_ptr<const void> owner, uint64_t size_bytes,
+              MemoryAccess access)
+      : fd_(fd),
+        owner_(std::move(owner)),
+        size_bytes_(size_bytes),
+        access_(std::move(access)) {}
 
   void* map(GstMapFlags flags) {
     const std::lock_guard guard(lock_);
@@ -66,7 +71,8 @@ class MappedBytes {
     return true;
   }
 
-  const int fd_;  // the memory's
+  const int fd_;
+  const std::shared_ptr<const void> owner_;  // of the descriptor
   const uint64_t size_bytes_;
   const MemoryAccess access_;
 
@@ -107,20 +113,28 @@ GstPtr<GstAllocator> make_dxva_allocator() {
   return GstPtr<GstAllocator>::adopt(GST_ALLOCATOR(gst_object_ref_sink(object)));
 }
 
-GstPtr<GstMemory> wrap_dmabuf(GstAllocator* allocator, UniqueFd fd, uint64_t size_bytes,
+GstPtr<GstMemory> wrap_dmabuf(GstAllocator* allocator, int fd,
+                              std::shared_ptr<const void> owner, uint64_t size_bytes,
                               MemoryAccess access) {
-  const int number = fd.get();
   const bool writable = access.writable;
   GstMemory* memory =
-      gst_fd_allocator_alloc(allocator, fd.release(), size_bytes, GST_FD_MEMORY_FLAG_NONE);
+      gst_fd_allocator_alloc(allocator, fd, size_bytes, GST_FD_MEMORY_FLAG_DONT_CLOSE);
   if (!memory) return nullptr;
   // A write map of READONLY memory succeeds: the buffer replaces it by a copy in system memory.
   // Nobody scribbles on a reference picture.
   if (!writable) GST_MINI_OBJECT_FLAG_SET(memory, GST_MEMORY_FLAG_READONLY);
-  gst_mini_object_set_qdata(GST_MINI_OBJECT_CAST(memory), mapped_bytes_quark(),
-                            new MappedBytes(number, size_bytes, std::move(access)),
-                            [](gpointer bytes) { delete static_cast<MappedBytes*>(bytes); });
+  gst_mini_object_set_qdata(
+      GST_MINI_OBJECT_CAST(memory), mapped_bytes_quark(),
+      new MappedBytes(fd, std::move(owner), size_bytes, std::move(access)),
+      [](gpointer bytes) { delete static_cast<MappedBytes*>(bytes); });
   return GstPtr<GstMemory>::adopt(memory);
+}
+
+GstPtr<GstMemory> wrap_dmabuf(GstAllocator* allocator, UniqueFd fd, uint64_t size_bytes,
+                              MemoryAccess access) {
+  const int number = fd.get();
+  return wrap_dmabuf(allocator, number, std::make_shared<const UniqueFd>(std::move(fd)),
+                     size_bytes, std::move(access));
 }
 
 }  // namespace dxva::gst

@@ -33,7 +33,11 @@ struct MemoryAccess {
 
 [[nodiscard]] GstPtr<GstAllocator> make_dxva_allocator();
 
-// A memory of `size_bytes` on `fd`, which it closes. gst_is_dmabuf_memory() holds for it.
+// A memory of `size_bytes` on `fd`, which lives as long as the memory does: it is `owner`'s.
+// The other form closes it. gst_is_dmabuf_memory() holds for both.
+[[nodiscard]] GstPtr<GstMemory> wrap_dmabuf(GstAllocator* allocator, int fd,
+                                            std::shared_ptr<const void> owner,
+                                            uint64_t size_bytes, MemoryAccess access);
 [[nodiscard]] GstPtr<GstMemory> wrap_dmabuf(GstAllocator* allocator, UniqueFd fd,
                                             uint64_t size_bytes, MemoryAccess access);
 

@@ -83,10 +83,8 @@ Result<std::shared_ptr<SurfaceMemories>> SurfaceMemories::of(
 
   for (const Part& part : parts) {
     const auto& object = frame.objects[part.object];
-    UniqueFd fd = object.fd.duplicate();
-    if (!fd.valid()) return errno_error("dup");
     auto memory =
-        wrap_dmabuf(allocator, std::move(fd), object.size_bytes,
+        wrap_dmabuf(allocator, object.fd.get(), exported.frame, object.size_bytes,
                     {.linear = object.modifier == kModifierLinear,
                      .writable = false,
                      .read_back = [&surface, planes = part.planes](std::span<uint8_t> to) {

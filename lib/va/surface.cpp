@@ -61,10 +61,10 @@ Result<accel::Severity> Surface::sync() {
 }
 
 Result<Surface::Export> Surface::exported() {
-  const bool known = exported_.object_count > 0 && failures_ == 0;
+  const bool known = exported_ && failures_ == 0;
   // The second: one picture may be asked about twice, and that proves nothing about the next.
   if (known && (agreeing_looks_ >= kLooksToTrust || looked_at_ == lends_))
-    return Export{.frame = &exported_, .generation = generation_};
+    return Export{.frame = exported_, .generation = generation_};
   if (calls_to_skip_ > 0) {
     --calls_to_skip_;
     return refused_;
@@ -81,14 +81,14 @@ Result<Surface::Export> Surface::exported() {
   }
   failures_ = 0;
   looked_at_ = lends_;
-  if (exported_.object_count > 0 && same_buffers(exported_, *now)) {
+  if (exported_ && same_buffers(*exported_, *now)) {
     ++agreeing_looks_;
   } else {
-    exported_ = std::move(*now);
+    exported_ = std::make_shared<const dmabuf::ExternalFrame>(std::move(*now));
     ++generation_;
     agreeing_looks_ = 1;
   }
-  return Export{.frame = &exported_, .generation = generation_};
+  return Export{.frame = exported_, .generation = generation_};
 }
 
 }  // namespace dxva::va

@@ -41,8 +41,8 @@ class Surface {
   [[nodiscard]] Result<accel::Severity> sync();
 
   struct Export {
-    const dmabuf::ExternalFrame* frame = nullptr;  // lent until the next call
-    uint32_t generation = 0;                       // another number: other buffers
+    std::shared_ptr<const dmabuf::ExternalFrame> frame;
+    uint32_t generation = 0;  // another number: other buffers
   };
   // The surface's memory as descriptors of the same buffers each time, so that caches keyed by
   // them stay right. A driver may move a surface to other memory (radeonsi does at the first
@@ -70,7 +70,9 @@ class Surface {
   friend class SurfacePool;
   uint32_t lends_ = 0;  // a lease is one picture
 
-  dmabuf::ExternalFrame exported_;
+  // Shared with the memories that are made of it: a descriptor each would be the limit of a
+  // process that keeps many pictures.
+  std::shared_ptr<const dmabuf::ExternalFrame> exported_;
   uint32_t generation_ = 0;
   uint32_t looked_at_ = 0;       // `lends_` of the last look
   uint32_t agreeing_looks_ = 0;  // in a row, that named the same buffers

@@ -3,7 +3,6 @@
 // OpenGL imports nothing (Debian 12's own Mesa without a DRM node) the same frames are copied.
 
 #include <EGL/egl.h>
-#include <dirent.h>
 #include <gst/gl/gstglfuncs.h>
 #include <sys/stat.h>
 
@@ -152,14 +151,6 @@ void check_rgb(GstVideoFormat in, GstVideoFormat out, const char* colorimetry,
   }
 }
 
-size_t entries(const char* folder) {
-  size_t count = 0;
-  if (DIR* dir = opendir(folder)) {
-    while (readdir(dir)) ++count;
-    closedir(dir);
-  }
-  return count;
-}
 std::string maps() {
   std::ifstream file("/proc/self/maps");
   return {std::istreambuf_iterator<char>(file), {}};
@@ -272,13 +263,26 @@ GST_START_TEST(a_thousand_frames_leave_descriptors_and_mappings_flat) {
         fail_unless(harness.push(frames[i % frames.size()]->buffer()));
     };
     run(100);
-    const size_t descriptors = entries("/proc/self/fd"), mappings = lines(maps());
+    const size_t descriptors = open_descriptors(), mappings = lines(maps());
     run(1000);
-    fail_unless_equals_int(entries("/proc/self/fd"), descriptors);
+    fail_unless_equals_int(open_descriptors(), descriptors);
     // The heap may grow by an arena; a leak would be a thousand.
     const size_t now = lines(maps());
     fail_unless(now <= mappings + 20, "%zu mappings became %zu", mappings, now);
   }
+}
+GST_END_TEST;
+
+GST_START_TEST(an_import_holds_no_descriptor_but_the_drivers) {
+  UploadHarness harness(kSmall);
+  auto frames = make_frames(8);
+  fail_unless(harness.push(frames[0]->buffer()));
+  const size_t before = open_descriptors();
+  const uint64_t of_images = gl_counters().image_fds;
+  std::vector<GstPtr<GstBuffer>> kept;
+  for (auto& frame : frames) kept.push_back(harness.push(frame->buffer()));
+  if (rig_must_import()) fail_unless_equals_uint64(harness.step("egl"), 9);
+  fail_unless_equals_uint64(open_descriptors() - before, gl_counters().image_fds - of_images);
 }
 GST_END_TEST;
 
@@ -365,8 +369,8 @@ GST_START_TEST(a_copied_frame_in_a_dmabuf_stream_is_taken_and_said) {
             gst_structure_get_string(what, "to") + " " +
             gst_structure_get_string(what, "reason") + ";";
   }
-  fail_unless_equals_string(
-      said.c_str(), harness.imports() ? "egl>cpu-copy system-memory;" : "");
+  fail_unless_equals_string(said.c_str(),
+                            harness.imports() ? "egl>cpu-copy system-memory;" : "");
   gst_element_set_bus(harness.element(), nullptr);
 }
 GST_END_TEST;
@@ -580,6 +584,7 @@ int main(int argc, char** argv) {
   tcase_add_test(tests, rgb_is_the_reference_conversion_within_one_level);
   tcase_add_test(tests, nothing_is_made_per_frame_in_steady_state);
   tcase_add_test(tests, a_thousand_frames_leave_descriptors_and_mappings_flat);
+  tcase_add_test(tests, an_import_holds_no_descriptor_but_the_drivers);
   tcase_add_test(tests, an_import_goes_with_the_memory_it_was_made_of);
   tcase_add_test(tests, a_kept_frame_holds_its_own_import_and_no_other);
   tcase_add_test(tests, frames_kept_by_the_application_outlive_the_element);

@@ -5,17 +5,19 @@
 #include <EGL/eglext.h>
 #include <GL/gl.h>
 #include <GL/glext.h>
+#include <dirent.h>
 #include <dlfcn.h>
 #include <gst/gl/gl.h>
 
 #include <atomic>
 #include <cstring>
+#include <memory>
 #include <string_view>
 #include <vector>
 
 namespace {
 
-std::atomic<uint64_t> images, textures, storages, framebuffers, programs;
+std::atomic<uint64_t> images, image_fds, textures, storages, framebuffers, programs;
 std::atomic<EGLint> image_error{0};
 std::atomic<uint32_t> shifted_fourcc{0};
 std::atomic<EGLint> shift{0};
@@ -48,7 +50,10 @@ EGLImageKHR create_image(EGLDisplay display, EGLContext context, EGLenum target,
     if (list[i] == EGL_DMA_BUF_PLANE0_OFFSET_EXT) list[i + 1] += shift;
   constexpr EGLint kNV12 = 0x3231564e, kR8 = 0x20203852;
   if (takes_whole && fourcc == kNV12) list = luma_of(list, kR8);
-  return real_create_image(display, context, target, buffer, list.data());
+  const size_t before = dxva::test::open_descriptors();
+  const EGLImageKHR image = real_create_image(display, context, target, buffer, list.data());
+  image_fds += dxva::test::open_descriptors() - before;
+  return image;
 }
 // Of a whole image what remains with luma alone.
 std::vector<EGLint> luma_of(const std::vector<EGLint>& whole, EGLint fourcc) {
@@ -137,8 +142,16 @@ gpointer gst_gl_context_get_proc_address(GstGLContext* context, const gchar* nam
 
 namespace dxva::test {
 
+size_t open_descriptors() {
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir("/proc/self/fd"), ::closedir);
+  size_t count = 0;
+  while (::readdir(folder.get())) ++count;
+  return count;
+}
+
 GlCounters gl_counters() {
   return {.images = images,
+          .image_fds = image_fds,
           .textures = textures,
           .storages = storages,
           .framebuffers = framebuffers,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace dxva::test {
@@ -9,6 +10,7 @@ namespace dxva::test {
 // into a test program puts it between the element and the two functions that find functions.
 struct GlCounters {
   uint64_t images = 0;        // eglCreateImageKHR
+  uint64_t image_fds = 0;     // descriptors that the process had more after those calls
   uint64_t textures = 0;      // names from glGenTextures
   uint64_t storages = 0;      // glTexImage2D
   uint64_t framebuffers = 0;  // names from glGenFramebuffers
@@ -17,6 +19,8 @@ struct GlCounters {
   friend bool operator==(const GlCounters&, const GlCounters&) = default;
 };
 [[nodiscard]] GlCounters gl_counters();
+// How many the process has, with one or two of the counting itself.
+[[nodiscard]] size_t open_descriptors();
 // The next calls of eglCreateImageKHR fail with this EGL error; 0: they do not.
 void fail_image_creation(int egl_error);
 // The driver takes images of this DRM format to begin so many bytes further; 0: where they do.
