@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Every line that the documentation for users shows, run as it stands, and every link that it has.
+
+docs_lines.py
+
+The lines are run on an X server of their own, in a folder that holds clip.mp4 (one second), with the
+variables of ./dev's rig, but without those that keep GStreamer from opening a window."""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+
+import rig  # noqa: E402
+from tap import Tap, skip_all  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[3]
+PAGES = sorted((ROOT / "docs" / "plugins").glob("*.md"))
+PROGRAMS = r"(?:[A-Z_]+=\S+ )*(?:gst-launch-1\.0|gst-play-1\.0|xvfb-run|dxva-doctor)\b"
+
+
+def lines_of(page: Path) -> list[str]:
+    """Lines of commands inside fences, joined where a backslash continues them."""
+    out = []
+    for block in re.findall(r"^```\w*\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
+        block = re.sub(r"\\\n\s*", "", block)
+        out += [line for line in block.splitlines() if re.match(PROGRAMS, line)]
+    return out
+
+
+def anchors_of(page: Path) -> set[str]:
+    titles = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def broken_links(page: Path) -> list[str]:
+    out = []
+    for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        file = (page.parent / path).resolve() if path else page
+        if not file.exists() or (anchor and anchor not in anchors_of(file)):
+            out.append(target)
+    return out
+
+
+def run_line(line: str, folder: Path) -> rig.Ran:
+    clip = (folder / "clip.mp4").as_uri()
+    line = line.replace("file:///clip.mp4", clip)
+    if "xvfb-run" not in line:
+        # A sink that opens a window gets one; the others do not notice. gst-play waits for keys.
+        line = "unset GST_GL_WINDOW GST_GL_PLATFORM GST_GL_API; exec xvfb-run -a bash -c " + \
+            "'" + line.replace("'", "'\\''") + "'"
+    return rig.run(f'cd "{folder}" && {line}')
+
+
+def main() -> None:
+    if not Path(rig.clip()).is_file():
+        skip_all("no clip: ./dev test makes one")
+    tap = Tap()
+    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *PAGES, *sorted((ROOT / "docs" / "design").glob("*.md"))]:
+        broken = broken_links(page)
+        tap.case(not broken, f"{page.relative_to(ROOT)}: every link leads somewhere", "\n".join(broken))
+
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        subprocess.run(["ffmpeg", "-nostdin", "-v", "error", "-i", rig.clip(), "-t", "1", "-c", "copy",
+                        str(folder / "clip.mp4")], check=True, stdin=subprocess.DEVNULL)
+        found = 0
+        for page in PAGES:
+            for line in lines_of(page):
+                found += 1
+                name = f"{page.name}: {line.split('   #')[0]}"
+                if "/dev/dri/" in line and rig.name() != rig.GPU:
+                    tap.skip(name, "it names a GPU")
+                    continue
+                ran = run_line(line, folder)
+                # What is wrong with a machine is the doctor's exit status.
+                good = ran.status in (0, 1, 2) if "dxva-doctor" in line else ran.status == 0
+                tap.case(good and "ERROR" not in ran.err and "CRITICAL" not in ran.err, name, str(ran)[-3000:])
+        tap.case(found >= 15, "the pages have lines to run", f"{found} found")
+    tap.end()
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("XDG_RUNTIME_DIR", tempfile.gettempdir())
+    main()
