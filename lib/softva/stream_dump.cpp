@@ -44,8 +44,8 @@ void StreamDump::append_ivf(const char* fourcc, uint32_t width, uint32_t height,
   }
   put(frame.size(), 4);
   put(ivf_frames_++, 8);
-  bytes.insert(bytes.end(), frame.begin(), frame.end());
   append(bytes);
+  append(frame);
 }
 
 }  // namespace dxva::softva
