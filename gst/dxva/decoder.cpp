@@ -174,7 +174,8 @@ bool Decoder::make_decoder() {
   auto made = decode::make_avcodec_decoder(params_, display_,
                                            active_.software_fallback
                                                ? decode::SoftwareFallback::Allowed
-                                               : decode::SoftwareFallback::Forbidden);
+                                               : decode::SoftwareFallback::Forbidden,
+                                           decoder_ ? decoder_->surfaces() : nullptr);
   if (!made) {
     answer_error(made.error());
     return false;

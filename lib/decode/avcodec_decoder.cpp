@@ -57,7 +57,7 @@ class AvcodecDecoder final : public BitstreamDecoder {
 
   ~AvcodecDecoder() override = default;
 
-  [[nodiscard]] Status open();
+  [[nodiscard]] Status open(std::shared_ptr<va::SurfacePool> spare);
 
   Status send(const Packet& packet) override;
   std::optional<DecodedFrame> receive() override;
@@ -74,6 +74,9 @@ class AvcodecDecoder final : public BitstreamDecoder {
   Mode mode() const override { return mode_; }
   uint32_t delay() const override { return context_.delay(); }
   Pools pools() const override { return hwaccel_ ? hwaccel_->pools() : Pools{}; }
+  std::shared_ptr<va::SurfacePool> surfaces() const override {
+    return hwaccel_ ? hwaccel_->surfaces() : nullptr;
+  }
   std::string profile() const override { return context_.profile(); }
 
  private:
@@ -108,7 +111,7 @@ class AvcodecDecoder final : public BitstreamDecoder {
   AvcodecContext context_;            // last: its worker threads call into the members above
 };
 
-Status AvcodecDecoder::open() {
+Status AvcodecDecoder::open(std::shared_ptr<va::SurfacePool> spare) {
   if (!display_) {
     mode_ = {.hardware = false, .reason = Reason::NoDevice};
     return open_context(false);
@@ -124,10 +127,13 @@ Status AvcodecDecoder::open() {
               .reason = Reason::ProfileUnsupported};
   if (opened) {
     auto made = Hwaccel::create(display_, traits_.dpb + kBeyondDpb + params_.extra_surfaces);
-    if (made)
-      (hwaccel_ = std::move(*made))->set_modifiers(params_.modifiers);
-    else
+    if (made) {
+      hwaccel_ = std::move(*made);
+      hwaccel_->set_modifiers(params_.modifiers);
+      hwaccel_->take_over(std::move(spare));
+    } else {
       opened = made.error();
+    }
   }
   if (opened) opened = open_context(true);
   if (opened) {
@@ -333,10 +339,10 @@ Status AvcodecDecoder::restart_larger(const StoredPacket& packet) {
 }  // namespace
 
 Result<std::unique_ptr<BitstreamDecoder>> make_avcodec_decoder(
-    const StreamParams& params, std::shared_ptr<va::Display> display,
-    SoftwareFallback fallback) {
+    const StreamParams& params, std::shared_ptr<va::Display> display, SoftwareFallback fallback,
+    std::shared_ptr<va::SurfacePool> spare) {
   auto decoder = std::make_unique<AvcodecDecoder>(params, std::move(display), fallback);
-  if (auto opened = decoder->open(); !opened) return opened.error();
+  if (auto opened = decoder->open(std::move(spare)); !opened) return opened.error();
   return std::unique_ptr<BitstreamDecoder>(std::move(decoder));
 }
 

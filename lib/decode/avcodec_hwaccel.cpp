@@ -7,6 +7,7 @@ extern "C" {
 #include <libavutil/pixdesc.h>
 }
 
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -51,6 +52,9 @@ bool needs_more_than_main(const AVCodecContext& context) {
   constexpr int kMainStillPicture = 3;  // H.265 A.3: general_profile_idc
   return context.codec_id == AV_CODEC_ID_HEVC && context.profile > kMainStillPicture;
 }
+
+// Surfaces that are larger than a stream needs are used again up to so many times its size.
+constexpr uint64_t kMostWaste = 4;
 
 // The pool behind a hw_frames_ctx, which outlives the decoder as long as pictures of it do.
 struct FramesOwner {
@@ -124,6 +128,29 @@ AVPixelFormat Hwaccel::get_format(AVCodecContext& context, const AVPixelFormat* 
   return software;
 }
 
+// libavcodec asks after each flush, and at each change of the stream. The surfaces that are
+// there do again where they are large enough, and everybody downstream knows them already;
+// those of a device that failed meanwhile are not trusted.
+bool Hwaccel::serves(const accel::Need& need, const std::vector<uint64_t>& modifiers) const {
+  if (!pool_ || !trusted_) return false;
+  const va::SurfacePool::Config& has = pool_->config();
+  if (has.modifiers != modifiers) return false;
+  const accel::Reply reply = accel::negotiate(
+      need,
+      {.fourcc = has.fourcc, .width = has.width, .height = has.height, .surfaces = has.count});
+  if (reply.answer != accel::Answer::YesBut) return reply.answer == accel::Answer::Yes;
+  // nvidia-vaapi-driver finds the decoded chroma by the surface's height, not the picture's.
+  if (display_->vendor().find("NVDEC") != std::string::npos) return false;
+  return uint64_t{has.width} * has.height <= kMostWaste * need.width * need.height;
+}
+
+// Before the next one is made: there may not be memory for both. Pictures of it that somebody
+// has keep what they need.
+void Hwaccel::drop_pool() {
+  const std::lock_guard guard(pool_lock_);
+  pool_.reset();
+}
+
 // Makes the surfaces for the stream that `context` has just met, or says why not.
 Reason Hwaccel::prepare_surfaces(AVCodecContext& context, AVPixelFormat software) {
   const AVPixFmtDescriptor* stream = av_pix_fmt_desc_get(software);
@@ -138,25 +165,25 @@ Reason Hwaccel::prepare_surfaces(AVCodecContext& context, AVPixelFormat software
   BufferPtr frames(raw);
   auto* description = reinterpret_cast<AVHWFramesContext*>(frames->data);
 
-  const uint32_t fourcc = fourcc_of(description->sw_format);
-  if (fourcc == 0) return Reason::FormatUnsupported;
-  // FFmpeg 7.1 offers High 10 to a driver that then names NV12 surfaces; the pictures were all
-  // zero and nobody complained.
-  const AVPixFmtDescriptor* surface = av_pix_fmt_desc_get(description->sw_format);
-  if (surface->comp[0].depth != stream->comp[0].depth ||
-      surface->log2_chroma_w != stream->log2_chroma_w ||
-      surface->log2_chroma_h != stream->log2_chroma_h)
-    return Reason::FormatUnsupported;
   if (description->width <= 0 || description->height <= 0) return Reason::SizeOutOfRange;
+  const accel::Need need{.bit_depth = static_cast<uint32_t>(stream->comp[0].depth),
+                         .is_420 = stream->log2_chroma_w == 1 && stream->log2_chroma_h == 1,
+                         .width = static_cast<uint32_t>(description->width),
+                         .height = static_cast<uint32_t>(description->height),
+                         .surfaces = surfaces_};
+  const uint32_t fourcc = fourcc_of(description->sw_format);
+  const accel::Reply offered = accel::negotiate(
+      need,
+      {.fourcc = fourcc, .width = need.width, .height = need.height, .surfaces = surfaces_});
+  if (offered.answer == accel::Answer::No) return offered.reason;
 
   va::SurfacePool::Config wanted{.fourcc = fourcc,
-                                 .width = static_cast<uint32_t>(description->width),
-                                 .height = static_cast<uint32_t>(description->height),
+                                 .width = need.width,
+                                 .height = need.height,
                                  .count = surfaces_,
                                  .modifiers = modifiers_};
-  // libavcodec comes here after each flush. The surfaces it had do again, and everybody
-  // downstream knows them already; those of a device that failed meanwhile are not trusted.
-  const bool reuse = pool_ && pool_->config() == wanted && trusted_;
+  const bool reuse = serves(need, wanted.modifiers);
+  if (!reuse) drop_pool();
   auto pool = reuse ? Result(pool_) : va::SurfacePool::create(display_, wanted);
   if (!pool && !modifiers_.empty()) {
     DXVA_INFO(Decode, "no surfaces with these modifiers: %s", pool.error().describe().c_str());
@@ -207,9 +234,10 @@ Reason Hwaccel::prepare_surfaces(AVCodecContext& context, AVPixelFormat software
 int Hwaccel::get_buffer(AVCodecContext& context, AVFrame& frame) {
   if (!context.hw_frames_ctx) return AVERROR(EINVAL);
   va::SurfacePool& pool = *frames_owner(context.hw_frames_ctx).pool;
-  if (frame.width <= 0 || frame.height <= 0 ||
-      static_cast<uint32_t>(frame.width) > pool.config().width ||
-      static_cast<uint32_t>(frame.height) > pool.config().height) {
+  // What the driver's context was made for; the surfaces may be larger.
+  const auto* agreed = reinterpret_cast<const AVHWFramesContext*>(context.hw_frames_ctx->data);
+  if (frame.width <= 0 || frame.height <= 0 || frame.width > agreed->width ||
+      frame.height > agreed->height) {
     noticed_.too_large = true;
     return AVERROR(EINVAL);
   }
@@ -244,6 +272,17 @@ void Hwaccel::end_call(const AVCodecContext& context, int answer) {
   // A packet that needed no surface belongs to the picture before it: its second field, or
   // nothing but headers, which does no harm.
   if (!noticed_.lent && has_field_pairs(context.codec_id)) pool_->second_field(severity);
+}
+
+void Hwaccel::take_over(std::shared_ptr<va::SurfacePool> spare) {
+  if (!spare || spare->display() != display_) return;
+  const std::lock_guard guard(pool_lock_);
+  pool_ = std::move(spare);
+}
+
+std::shared_ptr<va::SurfacePool> Hwaccel::surfaces() const {
+  const std::lock_guard guard(pool_lock_);
+  return trusted_ ? pool_ : nullptr;
 }
 
 void Hwaccel::interrupt(bool on) {

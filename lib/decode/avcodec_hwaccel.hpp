@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "lib/accel/negotiation.hpp"
 #include "lib/decode/avcodec_handles.hpp"
 #include "lib/decode/bitstream_decoder.hpp"
 #include "lib/va/display.hpp"
@@ -50,6 +51,10 @@ class Hwaccel {
 
   // For surfaces made from now on; empty: the driver's own choice.
   void set_modifiers(std::vector<uint64_t> modifiers) { modifiers_ = std::move(modifiers); }
+  // Surfaces of the stream before, to be used where they fit.
+  void take_over(std::shared_ptr<va::SurfacePool> spare);
+  [[nodiscard]] std::shared_ptr<va::SurfacePool> surfaces() const;
+
   // The device failed: its surfaces are not used again.
   void distrust_surfaces() { trusted_ = false; }
   void interrupt(bool on);
@@ -57,6 +62,9 @@ class Hwaccel {
 
  private:
   Hwaccel(std::shared_ptr<va::Display> display, uint32_t surfaces, BufferPtr device);
+  [[nodiscard]] bool serves(const accel::Need& need,
+                            const std::vector<uint64_t>& modifiers) const;
+  void drop_pool();
   [[nodiscard]] Reason prepare_surfaces(AVCodecContext& context, AVPixelFormat software);
 
   const std::shared_ptr<va::Display> display_;

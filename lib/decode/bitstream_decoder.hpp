@@ -168,6 +168,9 @@ class BitstreamDecoder {
     uint32_t late_surfaces = 0;
   };
   [[nodiscard]] virtual Pools pools() const = 0;
+  // The surfaces in use, which the decoder of the next stream may take over. Null: none, or of
+  // a device that failed.
+  [[nodiscard]] virtual std::shared_ptr<va::SurfacePool> surfaces() const = 0;
   // libavcodec's name of the profile, e.g. "High 10"; empty until the first header.
   [[nodiscard]] virtual std::string profile() const = 0;
 };

@@ -70,6 +70,7 @@ class SurfacePool : public std::enable_shared_from_this<SurfacePool> {
   [[nodiscard]] bool is_interrupted() const;
 
   [[nodiscard]] const Config& config() const { return config_; }
+  [[nodiscard]] const std::shared_ptr<Display>& display() const { return display_; }
   [[nodiscard]] std::vector<VASurfaceID> ids() const;
   [[nodiscard]] uint32_t late_surfaces() const;
 
