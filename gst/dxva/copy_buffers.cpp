@@ -28,10 +28,11 @@ void CopyBuffers::prepare(const Agreement& agreement) {
     reset();
 }
 
-GstPtr<GstBuffer> CopyBuffers::acquire(const Agreement& agreement) const {
+GstPtr<GstBuffer> CopyBuffers::acquire(const Agreement& agreement, uint32_t most) const {
   if (agreement.allocation.mixed_memory) return mixed();
-  if (agreement.modifier == kModifierLinear) return linear_dmabuf(agreement);
-  return nullptr;
+  if (agreement.modifier != kModifierLinear) return nullptr;
+  if (agreement.takes_system && *out_ >= most) return nullptr;
+  return linear_dmabuf(agreement);
 }
 
 GstPtr<GstBuffer> CopyBuffers::mixed() const {
@@ -52,8 +53,11 @@ GstPtr<GstBuffer> CopyBuffers::linear_dmabuf(const Agreement& agreement) const {
   GstVideoInfo info = agreement.info;  // the meta's arrays are not const in C
   auto fd = make_linear_dmabuf(info.size);
   if (!fd) return nullptr;
+  ++*out_;
+  std::shared_ptr<const void> counted(out_.get(), [out = out_](const void*) { --*out; });
   auto memory =
-      wrap_dmabuf(allocator_, std::move(*fd), info.size, {.linear = true, .writable = true});
+      wrap_dmabuf(allocator_, std::move(*fd), info.size,
+                  {.linear = true, .writable = true, .companion = std::move(counted)});
   if (!memory) return nullptr;
   auto buffer = GstPtr<GstBuffer>::adopt(gst_buffer_new());
   gst_buffer_append_memory(buffer.get(), memory.release());

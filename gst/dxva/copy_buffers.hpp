@@ -3,6 +3,10 @@
 
 #include <gst/video/video.h>
 
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
 #include "gst/common/gst_ptr.hpp"
 #include "gst/dxva/negotiation.hpp"
 
@@ -22,8 +26,9 @@ class CopyBuffers {
   // With the caps and not with the first copy: a pool needs a descriptor, and there may be none
   // left just when surfaces can no longer be exported.
   void prepare(const Agreement& agreement);
-  // Null: a copy cannot leave under these caps.
-  [[nodiscard]] GstPtr<GstBuffer> acquire(const Agreement& agreement) const;
+  // Null: a copy cannot leave under these caps, or should not: each dma-buf of ours is a
+  // descriptor, so where downstream takes system memory too, no more than `most` are out.
+  [[nodiscard]] GstPtr<GstBuffer> acquire(const Agreement& agreement, uint32_t most) const;
   void reset();
 
  private:
@@ -32,6 +37,9 @@ class CopyBuffers {
 
   GstAllocator* allocator_;  // the decoder's, which outlives us
   GstBufferPool* mixed_pool_ = nullptr;
+  // Dma-bufs of ours that somebody has; buffers outlive the element.
+  const std::shared_ptr<std::atomic<uint32_t>> out_ =
+      std::make_shared<std::atomic<uint32_t>>(0);
 };
 
 // Whether acquire() has a source under these caps, for frames that could also be lent.

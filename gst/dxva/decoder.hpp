@@ -93,6 +93,8 @@ class Decoder {
                                              const SurfaceLook& look,
                                              const ModifiersTaken& taken);
   [[nodiscard]] OutputFormat steady_format(const decode::DecodedFrame& picture) const;
+  // Downstream has fewer surfaces than it may, or will in a moment.
+  [[nodiscard]] bool has_room(va::Surface& surface) const;
   [[nodiscard]] Reason lend(const decode::DecodedFrame& picture, const SurfaceLook& look,
                             GstVideoCodecFrame& frame);
   [[nodiscard]] Outgoing leave(const decode::DecodedFrame& picture, const SurfaceLook& look,

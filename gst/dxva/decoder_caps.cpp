@@ -55,7 +55,9 @@ Decoder::Prepared Decoder::prepare(const decode::DecodedFrame& picture, SurfaceL
         if (!again) look.refused = reason_not_taken(agreement_.taken);
       }
     } else if (pause_ > 0 && --pause_ == 0) {
-      again = true;
+      again = has_room(*picture.surface);
+      // It would be copied again, and the caps go to and fro for it.
+      if (!again) pause_ = 1;
     }
   }
   return again ? negotiate(picture, output, look) : Prepared{};

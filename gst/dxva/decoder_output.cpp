@@ -115,6 +115,11 @@ GstFlowReturn Decoder::deliver(const decode::DecodedFrame& picture) {
 
 // --- exported
 
+bool Decoder::has_room(va::Surface& surface) const {
+  return active_.zero_copy == ZeroCopy::Require ||
+         surface.pool().wait_for_room(active_.extra_surfaces);
+}
+
 // Puts the surface's memory into the frame, or says why not.
 Reason Decoder::lend(const decode::DecodedFrame& picture, const SurfaceLook& look,
                      GstVideoCodecFrame& frame) {
@@ -128,9 +133,7 @@ Reason Decoder::lend(const decode::DecodedFrame& picture, const SurfaceLook& loo
   // The gate. As many surfaces as downstream may have are there: this one stays ours, so that
   // libavcodec always finds a target. Inside get_buffer2 there would be nothing left to copy.
   const bool copy_is_possible = agreement_.takes_system || copies_fit(agreement_);
-  if (active_.zero_copy != ZeroCopy::Require && copy_is_possible &&
-      !picture.surface->pool().wait_for_room(active_.extra_surfaces))
-    return Reason::SurfacePoolEmpty;
+  if (copy_is_possible && !has_room(*picture.surface)) return Reason::SurfacePoolEmpty;
 
   auto memories = SurfaceMemories::of(*picture.surface, look.exported, allocator_.get());
   if (!memories) return Reason::ExportFailed;
@@ -223,7 +226,7 @@ GstFlowReturn Decoder::copy(const PictureView& picture, const decode::Rect& visi
 // A buffer for a copy that downstream takes under the caps as they are, or under system caps.
 GstFlowReturn Decoder::allocate_copy(GstVideoCodecFrame& frame, Reason reason) {
   if (agreement_.is_dmabuf()) {
-    if (auto buffer = copy_buffers_.acquire(agreement_)) {
+    if (auto buffer = copy_buffers_.acquire(agreement_, active_.extra_surfaces)) {
       frame.output_buffer = buffer.release();
       return GST_FLOW_OK;
     }

@@ -29,6 +29,8 @@ struct MemoryAccess {
   // Fills `to`, as large as the memory, with what a linear layout of the same planes would
   // hold. Called for memory that is not linear, or that cannot be mapped; may be empty.
   std::function<bool(std::span<uint8_t> to)> read_back;
+  // Dropped with the memory.
+  std::shared_ptr<const void> companion;
 };
 
 [[nodiscard]] GstPtr<GstAllocator> make_dxva_allocator();
