@@ -28,12 +28,12 @@ OutputFormat Decoder::steady_format(const decode::DecodedFrame& picture) const {
   const char* mode = input_ ? gst_structure_get_string(gst_caps_get_structure(input_->caps, 0),
                                                        "interlace-mode")
                             : nullptr;
-  if (mode && g_strcmp0(mode, "progressive") != 0) out.interlaced = true;
+  if (mode && g_strcmp0(mode, "progressive") != 0 && !out.lone_field) out.interlaced = true;
   const bool same_stretch = !negotiate_again_ && out.hardware == output_.hardware &&
                             out.format == output_.format && out.width == output_.width &&
                             out.height == output_.height;
   if (!same_stretch) return out;
-  out.interlaced |= output_.interlaced;
+  out.interlaced |= output_.interlaced && !out.lone_field;
   if (!out.mastering) out.mastering = output_.mastering;
   if (!out.light) out.light = output_.light;
   return out;

@@ -82,6 +82,7 @@ OutputFormat OutputFormat::of(const decode::DecodedFrame& frame) {
                    .width = frame.visible.width,
                    .height = frame.visible.height,
                    .interlaced = frame.interlaced,
+                   .lone_field = frame.lone_field,
                    .aspect_num = frame.aspect_num,
                    .aspect_den = frame.aspect_den,
                    .colour = frame.colour,
@@ -110,6 +111,12 @@ void add_stream_facts(GstVideoInfo& info, const OutputFormat& output, const GstC
   if (!says(input, "pixel-aspect-ratio") && output.aspect_num > 0) {
     info.par_n = static_cast<gint>(output.aspect_num);
     info.par_d = static_cast<gint>(output.aspect_den);
+  }
+  if (output.lone_field) {
+    // Twice as many pictures as the stream has frames, of lines that are twice as far apart.
+    // GStreamer's own way for them (interlace-mode=alternate) is one that no GL element takes.
+    gst_util_fraction_multiply(info.fps_n, info.fps_d, 2, 1, &info.fps_n, &info.fps_d);
+    gst_util_fraction_multiply(info.par_n, info.par_d, 1, 2, &info.par_n, &info.par_d);
   }
 }
 

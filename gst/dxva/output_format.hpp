@@ -16,6 +16,7 @@ struct OutputFormat {
   uint32_t width = 0;                                // visible, pixels
   uint32_t height = 0;
   bool interlaced = false;
+  bool lone_field = false;
   uint32_t aspect_num = 0;
   uint32_t aspect_den = 0;
   decode::Colour colour;

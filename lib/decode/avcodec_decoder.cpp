@@ -217,6 +217,11 @@ void AvcodecDecoder::output(AVFrame& frame, uint32_t number) {
   out->number = number;
   out->sync_point = marks->sync_point;
   out->corrupt |= marks->corrupt;
+  if (params_.codec == Codec::H265) {
+    // Its decoder pairs no fields: what it calls interlaced is one of them alone.
+    out->lone_field = std::exchange(out->interlaced, false);
+    out->top_field_first = false;
+  }
   ready_.push_back(std::move(*out));
 }
 

@@ -101,6 +101,7 @@ struct DecodedFrame {
   uint32_t bit_depth = 8;
 
   bool interlaced = false;
+  bool lone_field = false;  // one field, and half as high as the frame it was taken from
   bool top_field_first = false;
   bool repeat_first_field = false;
   bool sync_point = false;

@@ -110,6 +110,21 @@ GST_START_TEST(hdr_metadata_may_change_in_the_stream) {
 }
 GST_END_TEST
 
+// H.265 codes interlaced video as fields that nothing pairs. A picture of one field is no
+// interlaced one: a deinterlacer would tear it apart.
+GST_START_TEST(fields_leave_as_pictures_of_their_shape) {
+  const std::string file =
+      clip("field-pictures.h265", std::string(kEncoder) + ":interlace=tff", "352x288", 20);
+  const Decoded out = decode_on_device(source(file, "h265parse"));
+  expect_same(out.pictures, hashes_of_ffmpeg(file, 352, 288));
+  for (const char* part : {"height=(int)288", "interlace-mode=(string)progressive",
+                           "pixel-aspect-ratio=(fraction)1/2", "framerate=(fraction)50/1"})
+    fail_unless(contains(out.caps[0], part), "%s", out.caps[0].c_str());
+  for (const Picture& picture : out.pictures)
+    fail_if(picture.flags & GST_VIDEO_BUFFER_FLAG_INTERLACED);
+}
+GST_END_TEST
+
 // The pictures that a CRA picture leads refer to what came before it.
 GST_START_TEST(pictures_after_a_seek_into_open_groups_are_those_of_their_time) {
   const std::string from =
@@ -151,6 +166,7 @@ static Suite* dxvadec_hevc_suite() {
   tcase_add_test(cases, a_stream_may_change_its_depth_and_size);
   tcase_add_test(cases, hdr_metadata_comes_with_dma_bufs);
   tcase_add_test(cases, hdr_metadata_may_change_in_the_stream);
+  tcase_add_test(cases, fields_leave_as_pictures_of_their_shape);
   tcase_add_test(cases, pictures_after_a_seek_into_open_groups_are_those_of_their_time);
   suite_add_tcase(suite, cases);
   return suite;
