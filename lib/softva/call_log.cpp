@@ -19,11 +19,13 @@ Result<CallLog> CallLog::open(const std::string& file) {
   return error;
 }
 
-void CallLog::call(Call call, uint64_t surface, bool failed) const {
+void CallLog::call(Call call, uint64_t surface, Outcome outcome) const {
   if (!fd_.valid()) return;
   std::string line(call_name(call));
   if (surface != 0) line += " surface=" + std::to_string(surface);
-  write(line + (failed ? " failed\n" : "\n"));
+  write(line + (outcome == Outcome::Failed  ? " failed\n"
+                : outcome == Outcome::Waits ? " rendering\n"
+                                            : "\n"));
 }
 
 void CallLog::surface_made(uint64_t number, uint32_t id) const {

@@ -14,7 +14,9 @@ namespace dxva::softva {
 // pictures went to the surface that failed. One line per call that a fault plan counts,
 //   export surface=3
 //   export surface=3 failed
-// and one per surface made, "surface=3 id=0x1c". Without a file it does nothing. Thread-safe.
+//   sync surface=3 rendering
+// ("rendering": this call had to wait) and one per surface made, "surface=3 id=0x1c". Without a
+// file it does nothing. Thread-safe.
 class CallLog {
  public:
   CallLog() = default;
@@ -22,7 +24,8 @@ class CallLog {
   [[nodiscard]] static Result<CallLog> open(const std::string& file);
 
   // `surface` is its number, 0 for none.
-  void call(Call call, uint64_t surface, bool failed) const;
+  enum class Outcome { Done, Failed, Waits };
+  void call(Call call, uint64_t surface, Outcome outcome) const;
   void surface_made(uint64_t number, uint32_t id) const;
 
  private:

@@ -24,7 +24,7 @@ VAStatus decode_status(const Error& error) {
 // Writes the picture; false when the surface cannot hold it.
 bool store(const Pixels& pixels, Surface::Rendering& rendering) {
   auto stored = rendering.surface().with_pixels(
-      CpuAccess::Mode::Write,
+      rendering.fenced() ? CpuAccess::Mode::FencedWrite : CpuAccess::Mode::Write,
       [&pixels](const PixelView& view) { return store_picture(pixels, view); });
   rendering.set_failed(!stored);
   return bool(stored);
@@ -59,6 +59,7 @@ VAStatus decode_into(Driver& driver, Context& context, const Picture& picture,
   context.begun = true;
   rendering->surface().set_decoder(decoder.can_be_taken_over() ? context.decoder : nullptr);
   if (driver.late) {
+    if (driver.fences) rendering->fence(driver.fences);
     driver.late->post([pixels = std::move(*pixels), rendering = std::move(rendering)] {
       (void)store(pixels, *rendering);
     });
@@ -150,8 +151,9 @@ VAStatus end_picture(Driver& driver, VAContextID id) {
 
   // Decoded before this returns: an exported dma-buf handed to a GPU has no fence that a
   // software driver could attach, so the pixels must be there when the client goes on. Unless a
-  // test wants a client that does not wait to be caught; then the picture before this one must
-  // have left the decoder's memory, which the second of two fields is decoded into.
+  // test wants a client that does not wait to be caught, or lends fences of vgem's; then the
+  // picture before this one must have left the decoder's memory, which the second of two fields
+  // is decoded into.
   if (driver.late) (void)target->wait(VA_TIMEOUT_INFINITE);
   auto rendering = std::make_shared<Surface::Rendering>(target);
   if (driver.fails(Call::EndPicture, target->number())) {

@@ -17,6 +17,7 @@
 #include "lib/softva/late_queue.hpp"
 #include "lib/softva/object_table.hpp"
 #include "lib/softva/surface.hpp"
+#include "lib/softva/vgem_fences.hpp"
 
 namespace dxva::softva {
 
@@ -35,9 +36,10 @@ struct Driver {
 
   // Counts and notes a call on a surface, or on `several` that start with it; true when the
   // fault plan wants it to fail.
-  [[nodiscard]] bool fails(Call call, uint64_t surface = 0, uint64_t several = 1) {
+  [[nodiscard]] bool fails(Call call, uint64_t surface = 0, uint64_t several = 1,
+                           CallLog::Outcome otherwise = CallLog::Outcome::Done) {
     const bool failed = knobs.faults.fails(call, surface, several);
-    knobs.log.call(call, surface, failed);
+    knobs.log.call(call, surface, failed ? CallLog::Outcome::Failed : otherwise);
     return failed;
   }
 
@@ -58,6 +60,8 @@ struct Driver {
   [[nodiscard]] bool lost() const { return knobs.faults.lost(); }
 
   Hang hang;
+
+  std::shared_ptr<VgemFences> fences;  // DXVASOFT_FENCES; null: none
 
   // First to go, with all that waits in it. Null: pictures are there when vaEndPicture returns.
   std::unique_ptr<LateQueue> late;

@@ -192,11 +192,19 @@ VAStatus initialize(VADriverContextP context) {
   if (auto probe = Memory::allocate(*memory, kProbeBytes); !probe)
     return refuse(context, probe.error());
 
+  std::shared_ptr<VgemFences> fences;
+  if (knobs->vgem_fences) {
+    auto opened = VgemFences::open();
+    if (!opened) return refuse(context, opened.error());
+    fences = std::move(*opened);
+  }
+
   std::string vendor = knobs->vendor.empty()
                            ? std::string("dxvasoft software VA-API driver, surfaces in ") +
                                  memory_kind_name(*memory)
                            : knobs->vendor;
   auto driver = std::make_unique<Driver>(std::move(*knobs), *memory, std::move(vendor));
+  driver->fences = std::move(fences);
 
   // libva sizes the lists that it hands to the query calls by these, and rejects zeros even
   // where a driver has nothing to list.

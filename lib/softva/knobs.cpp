@@ -88,6 +88,15 @@ Result<Knobs> Knobs::from_environment() {
     return read.error();
   if (auto read = read_number("DXVASOFT_LATE_MS", 0, kMaxDelayMs, knobs.late_ms); !read)
     return read.error();
+  if (const auto text = variable("DXVASOFT_FENCES"); text == "vgem")
+    knobs.vgem_fences = true;
+  else if (!text.empty())
+    return bad_value("DXVASOFT_FENCES", text);
+  // There is nothing to wait for in a picture that is there.
+  if (knobs.vgem_fences && knobs.late_ms == 0)
+    return Error{.code = ErrorCode::BadInput,
+                 .call = "DXVASOFT_FENCES",
+                 .text = "needs DXVASOFT_LATE_MS"};
   return knobs;
 }
 

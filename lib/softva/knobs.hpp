@@ -41,6 +41,7 @@ struct Knobs {
   CallLog log;                                             // DXVASOFT_LOG
   uint32_t decode_delay_ms = 0;  // DXVASOFT_DECODE_DELAY_MS, in every vaEndPicture
   uint32_t late_ms = 0;          // DXVASOFT_LATE_MS, after it
+  bool vgem_fences = false;      // DXVASOFT_FENCES, until then
 
   // BadInput names the variable whose value makes no sense.
   [[nodiscard]] static Result<Knobs> from_environment();

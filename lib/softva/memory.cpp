@@ -157,12 +157,13 @@ CpuAccess::CpuAccess(std::shared_ptr<const Memory> memory, Mode mode)
     : memory_(std::move(memory)),
       flags_(mode == Mode::Read    ? DMA_BUF_SYNC_READ
              : mode == Mode::Write ? DMA_BUF_SYNC_WRITE
-                                   : DMA_BUF_SYNC_RW) {
-  if (memory_->dmabuf_) sync_dmabuf(memory_->fd(), flags_ | DMA_BUF_SYNC_START);
+                                   : DMA_BUF_SYNC_RW),
+      tells_kernel_(memory_->dmabuf_ && mode != Mode::FencedWrite) {
+  if (tells_kernel_) sync_dmabuf(memory_->fd(), flags_ | DMA_BUF_SYNC_START);
 }
 
 CpuAccess::~CpuAccess() {
-  if (memory_->dmabuf_) sync_dmabuf(memory_->fd(), flags_ | DMA_BUF_SYNC_END);
+  if (tells_kernel_) sync_dmabuf(memory_->fd(), flags_ | DMA_BUF_SYNC_END);
 }
 
 }  // namespace dxva::softva

@@ -56,10 +56,11 @@ class Memory {
 };
 
 // The CPU is touching `memory` while this lives. A dma-buf's caches are kept coherent by it
-// (DMA_BUF_IOCTL_SYNC); a memfd needs nothing.
+// (DMA_BUF_IOCTL_SYNC); a memfd needs nothing. The kernel makes it wait for all fences on the
+// buffer; FencedWrite is the write that one of them is about, so it tells the kernel nothing.
 class CpuAccess {
  public:
-  enum class Mode { Read, Write, ReadWrite };
+  enum class Mode { Read, Write, ReadWrite, FencedWrite };
   CpuAccess(std::shared_ptr<const Memory> memory, Mode mode);
   CpuAccess(const CpuAccess&) = delete;
   CpuAccess& operator=(const CpuAccess&) = delete;
@@ -67,7 +68,8 @@ class CpuAccess {
 
  private:
   std::shared_ptr<const Memory> memory_;
-  uint64_t flags_;
+  const uint64_t flags_;
+  const bool tells_kernel_;
 };
 
 }  // namespace dxva::softva

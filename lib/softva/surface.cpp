@@ -104,8 +104,20 @@ Surface::Rendering::Rendering(std::shared_ptr<Surface> surface) : surface_(std::
 }
 
 Surface::Rendering::~Rendering() {
-  const std::lock_guard lock(surface_->state_mutex_);
-  if (--surface_->renderers_ == 0) surface_->idle_.notify_all();
+  {
+    const std::lock_guard lock(surface_->state_mutex_);
+    if (--surface_->renderers_ == 0) surface_->idle_.notify_all();
+  }
+  // After it: who saw the fence signal finds the surface ready.
+  writing_.reset();
+}
+
+void Surface::Rendering::fence(const std::shared_ptr<VgemFences>& fences) {
+  std::array<int, kMaxObjects> fds{};
+  const uint32_t count = surface_->layout_.object_count;
+  for (uint32_t i = 0; i < count; ++i) fds[i] = surface_->objects_[i]->fd();
+  if (auto writing = VgemFences::write(fences, {fds.data(), count}); writing)
+    writing_ = std::move(*writing);
 }
 
 void Surface::Rendering::set_failed(bool failed) {
@@ -169,7 +181,10 @@ VAStatus sync_surface(Driver& driver, VASurfaceID id) {
 VAStatus sync_surface2(Driver& driver, VASurfaceID id, uint64_t timeout_ns) {
   const auto surface = driver.surfaces.find(id);
   if (!surface) return VA_STATUS_ERROR_INVALID_SURFACE;
-  if (driver.fails(Call::Sync, surface->number())) return VA_STATUS_ERROR_OPERATION_FAILED;
+  const auto otherwise =
+      surface->rendering() ? CallLog::Outcome::Waits : CallLog::Outcome::Done;
+  if (driver.fails(Call::Sync, surface->number(), 1, otherwise))
+    return VA_STATUS_ERROR_OPERATION_FAILED;
   if (driver.knobs.faults.hangs(Call::Sync)) {
     driver.hang.wait(timeout_ns);
     return VA_STATUS_ERROR_TIMEDOUT;

@@ -14,6 +14,7 @@
 #include "lib/softva/convert.hpp"
 #include "lib/softva/layout.hpp"
 #include "lib/softva/memory.hpp"
+#include "lib/softva/vgem_fences.hpp"
 
 namespace dxva::softva {
 
@@ -59,10 +60,15 @@ class Surface {
     ~Rendering();
     // What vaQuerySurfaceError will say.
     void set_failed(bool failed);
+    // Puts a fence on the surface's memory that signals when this dies. Memory that takes none
+    // (a memfd) stays as it is: a client that sees no fence has to sync.
+    void fence(const std::shared_ptr<VgemFences>& fences);
+    [[nodiscard]] bool fenced() const { return writing_ != nullptr; }
     [[nodiscard]] Surface& surface() const { return *surface_; }
 
    private:
     const std::shared_ptr<Surface> surface_;
+    std::unique_ptr<VgemFences::Writing> writing_;
   };
 
   [[nodiscard]] bool rendering() const;
