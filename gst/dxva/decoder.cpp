@@ -103,6 +103,7 @@ bool Decoder::stop() {
     decoder_.reset();
   }
   params_ = {};
+  unfinished_.forget();
   copy_buffers_.reset();
   if (input_) gst_video_codec_state_unref(std::exchange(input_, nullptr));
   return true;
@@ -271,11 +272,14 @@ GstFlowReturn Decoder::drain() {
   decoder_->drain();
   const GstFlowReturn flow = push_ready();
   release_abandoned();
+  // No later picture will ask.
+  report_late(unfinished_.wait());
   return flow;
 }
 
 bool Decoder::flush() {
   interrupt(false);
+  unfinished_.forget();
   if (decoder_) decoder_->flush();
   return true;
 }

@@ -24,6 +24,7 @@
 #include "gst/dxva/surface_look.hpp"
 #include "lib/decode/bitstream_decoder.hpp"
 #include "lib/va/display.hpp"
+#include "lib/va/unfinished_pictures.hpp"
 
 namespace dxva::gst {
 
@@ -96,12 +97,15 @@ class Decoder {
   // Downstream has fewer surfaces than it may, or will in a moment.
   [[nodiscard]] bool has_room(va::Surface& surface) const;
   [[nodiscard]] Reason lend(const decode::DecodedFrame& picture, const SurfaceLook& look,
-                            GstVideoCodecFrame& frame);
+                            accel::Pixels pixels, GstVideoCodecFrame& frame);
   [[nodiscard]] Outgoing leave(const decode::DecodedFrame& picture, const SurfaceLook& look,
                                GstVideoCodecFrame& frame);
   [[nodiscard]] GstFlowReturn copy(const PictureView& picture, const decode::Rect& visible,
                                    GstVideoCodecFrame& frame, Reason reason);
   [[nodiscard]] GstFlowReturn allocate_copy(GstVideoCodecFrame& frame, Reason reason);
+  [[nodiscard]] bool may_leave_unfinished(const decode::DecodedFrame& picture,
+                                          const SurfaceLook& look);
+  void report_late(const Result<uint32_t>& damaged);
   GstFlowReturn cannot_export(Reason reason);
   void report_refused_format(const OutputFormat& output);
   void report_latency();
@@ -141,6 +145,7 @@ class Decoder {
   uint32_t next_pause_ = 0;
   uint32_t latency_pictures_ = 0;
   GstPtr<GstAllocator> allocator_;
+  va::UnfinishedPictures unfinished_;
   CopyBuffers copy_buffers_;
 };
 

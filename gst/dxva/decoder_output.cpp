@@ -122,7 +122,7 @@ bool Decoder::has_room(va::Surface& surface) const {
 
 // Puts the surface's memory into the frame, or says why not.
 Reason Decoder::lend(const decode::DecodedFrame& picture, const SurfaceLook& look,
-                     GstVideoCodecFrame& frame) {
+                     accel::Pixels pixels, GstVideoCodecFrame& frame) {
   const dmabuf::ExternalFrame& external = *look.exported.frame;
   for (uint32_t i = 0; i < external.object_count; ++i) {
     const auto refusal = refused_.ask(external.objects[i].identity);
@@ -138,7 +138,7 @@ Reason Decoder::lend(const decode::DecodedFrame& picture, const SurfaceLook& loo
   auto memories = SurfaceMemories::of(*picture.surface, look.exported, allocator_.get());
   if (!memories) return Reason::ExportFailed;
   auto buffer = GstPtr<GstBuffer>::adopt(gst_buffer_new());
-  if (!(*memories)->lend(buffer.get(), *picture.surface)) return Reason::SurfaceInUse;
+  if (!(*memories)->lend(buffer.get(), *picture.surface, pixels)) return Reason::SurfaceInUse;
 
   const GstVideoFormatInfo* info = agreement_.info.finfo;
   gsize offset[GST_VIDEO_MAX_PLANES] = {};
@@ -167,34 +167,69 @@ Decoder::Outgoing Decoder::leave(const decode::DecodedFrame& picture, const Surf
     out.flow = copy(view_of(picture, output_.format), picture.visible, frame, out.reason);
     return out;
   }
-  // Before anybody reads it, by whatever way: not every driver puts a fence on the buffer, and
-  // the result is the only sign of a device that failed (docs/design/fences.md).
-  const auto synced = picture.surface->sync();
-  if (!synced) {
-    if (synced.error().code == ErrorCode::Busy) return {.flow = GST_FLOW_FLUSHING};
-    GST_INFO_OBJECT(&element_, "%s", synced.error().describe().c_str());
-    return {.unreadable = synced.error().reason};
+  // The device's report on pictures that left unfinished: what it says of those is said of it.
+  const auto reported = unfinished_.ask();
+  if (!reported && reported.error().code == ErrorCode::Busy) return {.flow = GST_FLOW_FLUSHING};
+  report_late(reported);
+  if (!reported) return {.unreadable = reported.error().reason};
+
+  const accel::Pixels pixels =
+      may_leave_unfinished(picture, look) ? accel::Pixels::Fenced : accel::Pixels::There;
+  // Else before anybody reads it, by whatever way: not every driver puts a fence on the buffer,
+  // and the result is the only sign of a device that failed (docs/design/fences.md).
+  if (pixels == accel::Pixels::There) {
+    const auto synced = picture.surface->sync();
+    if (!synced) {
+      if (synced.error().code == ErrorCode::Busy) return {.flow = GST_FLOW_FLUSHING};
+      GST_INFO_OBJECT(&element_, "%s", synced.error().describe().c_str());
+      return {.unreadable = synced.error().reason};
+    }
+    out.damaged = *synced >= accel::Severity::Significant;
   }
-  out.damaged = *synced >= accel::Severity::Significant;
   out.reason = agreement_.reason;
   if (agreement_.is_dmabuf())
-    out.reason = look.refused != Reason::None ? look.refused : lend(picture, look, frame);
+    out.reason =
+        look.refused != Reason::None ? look.refused : lend(picture, look, pixels, frame);
   if (frame.output_buffer) {
     out.leaving = Leaving::Exported;
+    if (pixels == accel::Pixels::Fenced) stats_.count_unfinished();
     return out;
   }
   if (active_.zero_copy == ZeroCopy::Require) return {.flow = cannot_export(out.reason)};
   out.leaving = Leaving::CpuCopy;
   const va::Surface& surface = *picture.surface;
-  auto pixels = va::map_for_read(surface.display(), surface.id(), surface.fourcc(),
+  auto mapped = va::map_for_read(surface.display(), surface.id(), surface.fourcc(),
                                  surface.width(), surface.height());
-  if (!pixels) {
-    GST_INFO_OBJECT(&element_, "%s", pixels.error().describe().c_str());
+  if (!mapped) {
+    GST_INFO_OBJECT(&element_, "%s", mapped.error().describe().c_str());
     return {.unreadable =
                 surface.pool().device_is_lost() ? Reason::DeviceLost : Reason::SyncFailed};
   }
-  out.flow = copy(view_of(pixels->view(), output_.format), picture.visible, frame, out.reason);
+  out.flow = copy(view_of(mapped->view(), output_.format), picture.visible, frame, out.reason);
   return out;
+}
+
+// Of two fields the first one's fence alone may be there yet.
+bool Decoder::may_leave_unfinished(const decode::DecodedFrame& picture,
+                                   const SurfaceLook& look) {
+  return agreement_.is_dmabuf() && agreement_.allocation.waits_for_fences &&
+         look.refused == Reason::None && !output_.interlaced && !picture.interlaced &&
+         unfinished_.take(picture.surface, *look.exported.frame);
+}
+
+// Nobody can call back a picture that downstream has, nor mark it; what can be done is to say
+// so.
+void Decoder::report_late(const Result<uint32_t>& damaged) {
+  if (damaged) {
+    for (uint32_t i = 0; i < *damaged; ++i) stats_.count_error();
+    return;
+  }
+  if (damaged.error().code == ErrorCode::Busy) return;
+  stats_.count_error();
+  GST_ELEMENT_WARNING(&element_, STREAM, DECODE,
+                      ("The device failed on a picture that is shown already (%s).",
+                       reason_name(damaged.error().reason)),
+                      ("%s", damaged.error().describe().c_str()));
 }
 
 GstFlowReturn Decoder::cannot_export(Reason reason) {

@@ -35,6 +35,11 @@ void DecoderStats::count_error() {
   ++errors_;
 }
 
+void DecoderStats::count_unfinished() {
+  const std::lock_guard guard(lock_);
+  ++unfinished_;
+}
+
 void DecoderStats::set_device(std::string device) {
   const std::lock_guard guard(lock_);
   device_ = std::move(device);
@@ -58,6 +63,7 @@ void DecoderStats::reset() {
   reasons_ = {};
   watch_ = {};
   errors_ = 0;
+  unfinished_ = 0;
   surfaces_ = 0;
   late_surfaces_ = 0;
   codec_.clear();
@@ -81,9 +87,10 @@ StructurePtr DecoderStats::structure() const {
   return StructurePtr(gst_structure_new(
       "dxvadec-stats", "frames", G_TYPE_UINT64, frames, "steps", GST_TYPE_STRUCTURE,
       steps.get(), "reasons", GST_TYPE_STRUCTURE, reasons.get(), "errors", G_TYPE_UINT64,
-      errors_, "surfaces", G_TYPE_UINT64, surfaces_, "late-surfaces", G_TYPE_UINT64,
-      late_surfaces_, "device", G_TYPE_STRING, device_.c_str(), "codec", G_TYPE_STRING,
-      codec_.c_str(), "profile", G_TYPE_STRING, profile_.c_str(), nullptr));
+      errors_, "unfinished", G_TYPE_UINT64, unfinished_, "surfaces", G_TYPE_UINT64, surfaces_,
+      "late-surfaces", G_TYPE_UINT64, late_surfaces_, "device", G_TYPE_STRING, device_.c_str(),
+      "codec", G_TYPE_STRING, codec_.c_str(), "profile", G_TYPE_STRING, profile_.c_str(),
+      nullptr));
 }
 
 }  // namespace dxva::gst

@@ -24,6 +24,8 @@ class DecoderStats {
   // A picture went downstream. A message when that changed the stream's way.
   [[nodiscard]] GstPtr<GstMessage> count(GstElement* element, Leaving leaving, Reason reason);
   void count_error();
+  // A picture left while the device was still writing it.
+  void count_unfinished();
   void set_device(std::string device);
   void set_stream(const char* codec, std::string profile);
   void set_pools(uint64_t surfaces, uint64_t late_surfaces);
@@ -41,6 +43,7 @@ class DecoderStats {
   std::array<uint64_t, kReasonCount> reasons_{};
   StepWatch<Leaving> watch_;
   uint64_t errors_ = 0;
+  uint64_t unfinished_ = 0;
   uint64_t surfaces_ = 0;
   uint64_t late_surfaces_ = 0;
   std::string device_;

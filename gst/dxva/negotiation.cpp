@@ -118,10 +118,12 @@ AllocationAnswer AllocationAnswer::of(GstQuery* query) {
     if (gst_query_parse_nth_allocation_meta(query, i, &params) != GST_VIDEO_META_API_TYPE)
       continue;
     out.video_meta = true;
-    gboolean accepts = FALSE;
-    if (params && gst_structure_has_name(params, "dxva-mixed-memory") &&
-        gst_structure_get_boolean(params, "accepts", &accepts) && accepts)
-      out.mixed_memory = true;
+    // A tee with several branches passes no such structure on (1.22 and 1.26).
+    if (!params || !gst_structure_has_name(params, "dxva-mixed-memory")) continue;
+    gboolean says = FALSE;
+    if (gst_structure_get_boolean(params, "accepts", &says) && says) out.mixed_memory = true;
+    if (gst_structure_get_boolean(params, "waits-for-fences", &says) && says)
+      out.waits_for_fences = true;
   }
   return out;
 }

@@ -27,6 +27,8 @@ struct AllocationAnswer {
   // Our own uploader looks at the memory and not at the caps, so it takes system memory under
   // DMABuf caps; it kills everybody else (upstream glupload: "Failed to upload buffer").
   bool mixed_memory = false;
+  // It also waits for the kernel's fences before it reads; most others do not.
+  bool waits_for_fences = false;
 
   [[nodiscard]] static AllocationAnswer of(GstQuery* query);
 };

@@ -105,10 +105,10 @@ Result<std::shared_ptr<SurfaceMemories>> SurfaceMemories::of(
 
 SurfaceMemories::~SurfaceMemories() = default;
 
-bool SurfaceMemories::lend(GstBuffer* buffer, va::Surface& surface) {
+bool SurfaceMemories::lend(GstBuffer* buffer, va::Surface& surface, accel::Pixels pixels) {
   const std::lock_guard guard(lock_);
   if (out_ > 0) return false;
-  auto shown = surface.pool().show(surface);
+  auto shown = surface.pool().show(surface, pixels);
   if (!shown) return false;
   lease_ = std::move(*shown);
   for (Entry& entry : entries_) {

@@ -29,7 +29,7 @@ class SurfaceMemories : public std::enable_shared_from_this<SurfaceMemories> {
   // Puts all memories into `buffer`, and with them the surface, which is shown until they come
   // home. False when they are out already: a stream may show a picture twice (VP9
   // show-existing).
-  [[nodiscard]] bool lend(GstBuffer* buffer, va::Surface& surface);
+  [[nodiscard]] bool lend(GstBuffer* buffer, va::Surface& surface, accel::Pixels pixels);
 
   struct PlanePlace {
     gsize offset = 0;  // in the buffer, all memories in a row

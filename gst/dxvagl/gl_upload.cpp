@@ -131,9 +131,9 @@ bool GlUpload::propose_allocation(GstQuery* query) const {
   if (!input || input->memory == MemoryKind::Gl) return false;
   // "dxva-mixed-memory" is a word between our own elements: a frame that could not stay a
   // dma-buf may come as system memory under DMABuf caps. Foreign uploaders end the stream
-  // there.
-  GstStructure* mixed =
-      gst_structure_new("dxva-mixed-memory", "accepts", G_TYPE_BOOLEAN, TRUE, nullptr);
+  // there. And a picture may come before it is written: ProducerFences waits for the kernel.
+  GstStructure* mixed = gst_structure_new("dxva-mixed-memory", "accepts", G_TYPE_BOOLEAN, TRUE,
+                                          "waits-for-fences", G_TYPE_BOOLEAN, TRUE, nullptr);
   gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, mixed);
   gst_structure_free(mixed);
   // A tiled plane cannot be cropped by its offset.

@@ -151,12 +151,14 @@ Misuse Session::release(Index index) {
   return Misuse::None;
 }
 
-Misuse Session::show(Index index) {
+Misuse Session::show(Index index, Pixels pixels) {
   Surface* surface = find(index);
   if (!surface) return Misuse::UnknownSurface;
   if (surface->shown) return Misuse::AlreadyShown;
   if (!surface->held) return Misuse::NothingDecoded;
-  if (query_status(index) != Render::Ready) return Misuse::NotRendered;
+  const bool fenced = pixels == Pixels::Fenced && surface->picture == Picture::Ended;
+  if (!(fenced && !stops(surface->severity)) && query_status(index) != Render::Ready)
+    return Misuse::NotRendered;
   surface->shown = true;
   ++shown_;
   return Misuse::None;

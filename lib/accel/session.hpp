@@ -57,6 +57,12 @@ enum class Misuse : uint8_t {
 };
 [[nodiscard]] const char* misuse_name(Misuse misuse);  // "still-held"
 
+// Of a surface that is shown.
+enum class Pixels : uint8_t {
+  There,   // the device has reported
+  Fenced,  // a fence says when they are, and whoever gets them waits for it; the report follows
+};
+
 // Reentrant.
 class Session {
  public:
@@ -100,7 +106,7 @@ class Session {
   // slices were refused.
   [[nodiscard]] Misuse release(Index index);
   // Its buffer goes downstream, and has come back: the last importer's fence has signalled.
-  [[nodiscard]] Misuse show(Index index);
+  [[nodiscard]] Misuse show(Index index, Pixels pixels = Pixels::There);
   [[nodiscard]] Misuse hide(Index index);
   [[nodiscard]] uint32_t shown() const { return shown_; }
   [[nodiscard]] bool is_free(Index index) const;  // begin_frame() would say Ready, or Stopped

@@ -225,6 +225,7 @@ Reason Hwaccel::prepare_surfaces(AVCodecContext& context, AVPixelFormat software
   const std::lock_guard guard(pool_lock_);
   pool_ = *pool;
   trusted_ = true;
+  pool_->new_queue();
   pool_->interrupt(interrupted_);
   return Reason::None;
 }

@@ -60,6 +60,12 @@ Result<accel::Severity> Surface::sync() {
   return rendered;
 }
 
+bool Surface::still_written() const {
+  VASurfaceStatus status{};
+  return vaQuerySurfaceStatus(display_->get(), id_, &status) == VA_STATUS_SUCCESS &&
+         status == VASurfaceRendering;
+}
+
 Result<Surface::Export> Surface::exported() {
   const bool known = exported_ && failures_ == 0;
   // The second: one picture may be asked about twice, and that proves nothing about the next.

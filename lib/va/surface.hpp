@@ -39,6 +39,8 @@ class Surface {
   // the picture is like. Refusals: SyncFailed, also for a driver that does not come back
   // (surface_sync.hpp); DeviceLost. Busy: the pool was interrupted.
   [[nodiscard]] Result<accel::Severity> sync();
+  // Whether the driver says that it is still writing. False also when it does not say.
+  [[nodiscard]] bool still_written() const;
 
   struct Export {
     std::shared_ptr<const dmabuf::ExternalFrame> frame;
@@ -69,6 +71,10 @@ class Surface {
 
   friend class SurfacePool;
   uint32_t lends_ = 0;  // a lease is one picture
+
+  // Behind the pool's lock; numbers are of the session's pairs as they begin.
+  uint64_t picture_ = 0;           // that the surface was lent for
+  uint64_t begun_at_release_ = 0;  // the last that had begun when it was released before that
 
   // Shared with the memories that are made of it: a descriptor each would be the limit of a
   // process that keeps many pictures.

@@ -26,6 +26,9 @@ constexpr std::chrono::milliseconds kRoomPatience{100};
 // would come from the whole machine.
 constexpr uint32_t kMaxLateSurfaces = 64;
 
+// After every picture: of a surface whose old readers nobody keeps account of any more.
+constexpr uint64_t kNever = UINT64_MAX;
+
 uint32_t rt_format_of(uint32_t fourcc) {
   switch (fourcc) {
     case format::kNV12:
@@ -133,6 +136,7 @@ Result<SurfaceLease> SurfacePool::acquire() {
 
 SurfaceLease SurfacePool::lend(Surface* surface) {
   ++surface->lends_;
+  surface->picture_ = session_.pairs().begun;
   return SurfaceLease(surface,
                       [pool = shared_from_this()](Surface* back) { pool->release(*back); });
 }
@@ -140,6 +144,8 @@ SurfaceLease SurfacePool::lend(Surface* surface) {
 void SurfacePool::release(Surface& surface) {
   const std::lock_guard guard(lock_);
   report(session_.release(surface.index_), "release", surface.index_);
+  surface.begun_at_release_ =
+      surface.picture_ > begun_in_others_ ? session_.pairs().begun : kNever;
   resting_.push_back(surface.index_);
   returned_.notify_one();
 }
@@ -172,6 +178,20 @@ bool SurfacePool::second_field(accel::Severity severity) {
 void SurfacePool::completed(const Surface& surface, accel::Severity severity) {
   const std::lock_guard guard(lock_);
   report(session_.completed(surface.index_, severity), "completed", surface.index_);
+  // And with it all that had begun before in its queue.
+  if (!accel::stops(severity)) finished_ = std::max(finished_, surface.picture_);
+}
+
+bool SurfacePool::fences_are_its_own(const Surface& surface) const {
+  const std::lock_guard guard(lock_);
+  return surface.picture_ > begun_in_others_ && surface.begun_at_release_ <= finished_;
+}
+
+void SurfacePool::new_queue() {
+  const std::lock_guard guard(lock_);
+  begun_in_others_ = session_.pairs().begun;
+  for (const accel::Index index : resting_)
+    if (surfaces_[index]->picture_ > 0) surfaces_[index]->begun_at_release_ = kNever;
 }
 
 bool SurfacePool::device_is_lost() const {
@@ -201,9 +221,9 @@ void SurfacePool::report(accel::Misuse misuse, const char* call, accel::Index in
 
 // --- downstream
 
-Result<SurfaceLease> SurfacePool::show(Surface& surface) {
+Result<SurfaceLease> SurfacePool::show(Surface& surface, accel::Pixels pixels) {
   const std::lock_guard guard(lock_);
-  if (const auto misuse = session_.show(surface.index_); misuse != accel::Misuse::None)
+  if (const auto misuse = session_.show(surface.index_, pixels); misuse != accel::Misuse::None)
     return Error{.code = ErrorCode::Busy,
                  .call = "SurfacePool::show",
                  .text = accel::misuse_name(misuse),

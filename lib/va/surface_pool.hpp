@@ -75,8 +75,17 @@ class SurfacePool : public std::enable_shared_from_this<SurfacePool> {
   [[nodiscard]] uint32_t late_surfaces() const;
 
   // Its buffer goes downstream; it has come back when the lease ends. Busy: its pixels are not
-  // there, or an earlier buffer of it is still out.
-  [[nodiscard]] Result<SurfaceLease> show(Surface& surface);
+  // there (Pixels::Fenced: and it was not decoded), or an earlier buffer of it is still out.
+  [[nodiscard]] Result<SurfaceLease> show(Surface& surface,
+                                          accel::Pixels pixels = accel::Pixels::There);
+  // What fences prove, docs/design/fences.md. A fence on a surface's buffer may be of a picture
+  // that was predicted from what the surface held before. All such pictures had begun when the
+  // surface was released. So when the device has finished those, a fence that is pending is of
+  // the surface's own picture, or of a later one, which is finished after it.
+  [[nodiscard]] bool fences_are_its_own(const Surface& surface) const;
+  // From here on pictures are decoded in another context, whose queue says nothing about the
+  // pictures of the one before.
+  void new_queue();
   // True when fewer than `limit` are downstream, now or in a moment: those that a GPU still
   // reads are on their way. A consumer that keeps what it has costs one wait, not one for each
   // picture.
@@ -102,7 +111,9 @@ class SurfacePool : public std::enable_shared_from_this<SurfacePool> {
   // may still be shown.
   std::vector<accel::Index> resting_;
   bool interrupted_ = false;
-  bool kept_ = false;  // a wait for room was in vain, and nothing has come back since
+  bool kept_ = false;      // a wait for room was in vain, and nothing has come back since
+  uint64_t finished_ = 0;  // the last pair that the device is known to have finished
+  uint64_t begun_in_others_ = 0;  // pairs, before new_queue()
 };
 
 }  // namespace dxva::va

@@ -396,6 +396,68 @@ GST_START_TEST(the_reason_for_a_copy_tells_linear_consumers_from_others) {
 }
 GST_END_TEST
 
+// --- what downstream says
+
+namespace {
+
+// Answers as dxvaglupload does.
+gboolean answer_as_ours(GstPad* pad, GstObject* parent, GstQuery* query) {
+  if (GST_QUERY_TYPE(query) != GST_QUERY_ALLOCATION)
+    return gst_pad_query_default(pad, parent, query);
+  GstStructure* words = gst_structure_new("dxva-mixed-memory", "accepts", G_TYPE_BOOLEAN, TRUE,
+                                          "waits-for-fences", G_TYPE_BOOLEAN, TRUE, nullptr);
+  gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, words);
+  gst_structure_free(words);
+  return TRUE;
+}
+
+// A pad of ours behind `src`, which keeps it as long as the link lives.
+GstPtr<GstPad> consumer(GstPad* src) {
+  auto pad =
+      GstPtr<GstPad>::adopt(GST_PAD(gst_object_ref_sink(gst_pad_new("sink", GST_PAD_SINK))));
+  gst_pad_set_query_function(pad.get(), answer_as_ours);
+  gst_pad_set_active(pad.get(), TRUE);
+  fail_unless_equals_int(gst_pad_link(src, pad.get()), GST_PAD_LINK_OK);
+  return pad;
+}
+
+AllocationAnswer ask(GstPad* src) {
+  auto caps = GstPtr<GstCaps>::adopt(
+      gst_caps_from_string("video/x-raw,format=NV12,width=64,height=48,framerate=25/1"));
+  auto query = GstPtr<GstQuery>::adopt(gst_query_new_allocation(caps.get(), FALSE));
+  fail_unless(gst_pad_peer_query(src, query.get()));
+  return AllocationAnswer::of(query.get());
+}
+
+}  // namespace
+
+GST_START_TEST(what_one_consumer_can_do_is_not_said_of_the_branches_of_a_tee) {
+  auto src =
+      GstPtr<GstPad>::adopt(GST_PAD(gst_object_ref_sink(gst_pad_new("src", GST_PAD_SRC))));
+  gst_pad_set_active(src.get(), TRUE);
+  {
+    const auto alone = consumer(src.get());
+    const AllocationAnswer answer = ask(src.get());
+    fail_unless(answer.video_meta && answer.mixed_memory && answer.waits_for_fences);
+    gst_pad_unlink(src.get(), alone.get());
+  }
+  auto tee = GstPtr<GstElement>::adopt(
+      GST_ELEMENT(gst_object_ref_sink(gst_element_factory_make("tee", nullptr))));
+  auto in = GstPtr<GstPad>::adopt(gst_element_get_static_pad(tee.get(), "sink"));
+  fail_unless_equals_int(gst_pad_link(src.get(), in.get()), GST_PAD_LINK_OK);
+  std::vector<GstPtr<GstPad>> branches;
+  for (int i = 0; i < 2; ++i)
+    branches.push_back(
+        GstPtr<GstPad>::adopt(gst_element_request_pad_simple(tee.get(), "src_%u")));
+  gst_element_set_state(tee.get(), GST_STATE_PAUSED);
+  const auto first = consumer(branches[0].get());
+  const auto second = consumer(branches[1].get());
+  const AllocationAnswer answer = ask(src.get());
+  fail_if(answer.mixed_memory || answer.waits_for_fences);
+  gst_element_set_state(tee.get(), GST_STATE_NULL);
+}
+GST_END_TEST
+
 static Suite* dxvadec_parts_suite() {
   Suite* suite = suite_create("dxvadec_parts");
   TCase* memory = tcase_create("memory");
@@ -419,6 +481,9 @@ static Suite* dxvadec_parts_suite() {
   tcase_add_test(layouts, nothing_is_asked_of_a_driver_that_takes_no_list);
   tcase_add_test(layouts, the_reason_for_a_copy_tells_linear_consumers_from_others);
   suite_add_tcase(suite, layouts);
+  TCase* downstream = tcase_create("downstream");
+  tcase_add_test(downstream, what_one_consumer_can_do_is_not_said_of_the_branches_of_a_tee);
+  suite_add_tcase(suite, downstream);
   TCase* books = tcase_create("bookkeeping");
   tcase_add_test(books, a_refused_buffer_is_tried_again_after_a_while);
   tcase_add_test(books, events_name_reasons);

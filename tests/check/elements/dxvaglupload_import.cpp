@@ -399,6 +399,8 @@ GST_START_TEST(the_allocation_query_says_what_may_come) {
   gboolean accepts = FALSE;
   fail_unless(words && gst_structure_has_name(words, "dxva-mixed-memory") &&
               gst_structure_get_boolean(words, "accepts", &accepts) && accepts);
+  gboolean waits = FALSE;
+  fail_unless(gst_structure_get_boolean(words, "waits-for-fences", &waits) && waits);
   fail_unless(
       gst_query_find_allocation_meta(query.get(), GST_VIDEO_CROP_META_API_TYPE, nullptr));
 }

@@ -403,6 +403,26 @@ GST_START_TEST(status_is_pending_until_the_device_reports) {
 }
 GST_END_TEST
 
+GST_START_TEST(a_picture_with_a_fence_is_shown_before_the_report) {
+  Session session;
+  session.add_surface();
+  must(session.begin_frame(0));
+  fail_unless(word(session.show(0, Pixels::Fenced)) == "not-rendered");
+  must(session.end_frame(0));
+  must(session.show(0, Pixels::Fenced));
+  fail_unless(session.query_status(0) == Render::Pending);
+  must(session.release(0));
+  fail_unless(session.begin_frame(0).target == Target::Pending);
+  must(session.completed(0, Severity::None));
+  must(session.hide(0));
+  fail_unless(session.begin_frame(0).target == Target::Ready);
+
+  must(session.execute(0, Severity::Severe));
+  must(session.end_frame(0));
+  fail_unless(word(session.show(0, Pixels::Fenced)) == "not-rendered");
+}
+GST_END_TEST
+
 GST_START_TEST(a_picture_the_device_failed_on_is_not_shown) {
   Session session;
   session.add_surface();
@@ -595,6 +615,7 @@ static Suite* accel_session_suite() {
   tcase_add_test(rules, after_its_end_a_surface_is_a_reference_and_no_target);
   tcase_add_test(rules, minor_and_significant_errors_go_on_and_severe_ones_stop_the_host);
   tcase_add_test(rules, status_is_pending_until_the_device_reports);
+  tcase_add_test(rules, a_picture_with_a_fence_is_shown_before_the_report);
   tcase_add_test(rules, a_picture_the_device_failed_on_is_not_shown);
   tcase_add_test(rules, a_pair_is_abandoned_by_release_and_by_restart);
   suite_add_tcase(suite, rules);

@@ -144,7 +144,14 @@ VAStatus destroy_surfaces(VADriverContextP, VASurfaceID*, int) {
   return VA_STATUS_SUCCESS;
 }
 
+VAStatus query_surface_status(VADriverContextP, VASurfaceID, VASurfaceStatus* status) {
+  if (!told("rendering")) return VA_STATUS_ERROR_UNIMPLEMENTED;
+  *status = VASurfaceRendering;
+  return VA_STATUS_SUCCESS;
+}
+
 VAStatus sync_surface(VADriverContextP, VASurfaceID) {
+  ++fake_va_counts.synced;
   if (told("sync-fails")) return VA_STATUS_ERROR_OPERATION_FAILED;
   if (told("sync-damaged")) return VA_STATUS_ERROR_DECODING_ERROR;
   return VA_STATUS_SUCCESS;
@@ -281,7 +288,7 @@ void fill(VADriverVTable& table) {
   table.vaRenderPicture = none;
   table.vaEndPicture = none;
   table.vaSyncSurface = sync_surface;
-  table.vaQuerySurfaceStatus = none;
+  table.vaQuerySurfaceStatus = query_surface_status;
   table.vaQueryImageFormats = image_formats;
   table.vaCreateImage = create_image;
   table.vaDeriveImage = derive_image;

@@ -14,6 +14,7 @@
 //   derive-short         derived image is larger than its buffer
 //   images-short         so are all others
 //   export-unimplemented, export-fails, export-pipe (descriptor of no buffer)
+//   rendering            vaQuerySurfaceStatus: not ready; else it is not implemented
 //   export-moved         each export shows another buffer; else there is one
 
 #include <cstdint>
@@ -35,7 +36,7 @@ struct Counts {
   int live;      // started and not yet stopped
   int overlaps;  // starts while another was live
   int live_images, live_maps, live_configs;
-  int derived, copied, exported;
+  int derived, copied, exported, synced;
 };
 
 }  // namespace fakeva
