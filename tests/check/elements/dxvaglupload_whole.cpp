@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "gst/dxvagl/caps.hpp"
 #include "gst/dxvagl/gl_session.hpp"
 #include "lib/base/fourcc.hpp"
 #include "lib/gl/egl_image.hpp"
@@ -106,6 +107,54 @@ GST_START_TEST(a_consumer_of_nv12_gets_a_copy_and_the_reason) {
   fail_unless_equals_uint64(compare(out.get(), kLayout, 4).wrong_bytes, 0);
   fail_unless_equals_uint64(harness.step("cpu-copy"), 1);
   fail_unless_equals_uint64(harness.reason("modifier-not-importable"), 1);
+}
+GST_END_TEST;
+
+namespace {
+
+constexpr uint64_t kTile = 0x0200000000000001;
+const std::string kTiledCaps =
+    "video/x-raw(memory:DMABuf),format=DMA_DRM,drm-format=NV12:0x0200000000000001,width=64,"
+    "height=48,framerate=25/1";
+
+bool offers_tiles(const UploadHarness& harness) {
+  const auto offered =
+      GstPtr<GstCaps>::adopt(gst_pad_peer_query_caps(harness.get()->srcpad, nullptr));
+  const auto tiled = GstPtr<GstCaps>::adopt(gst_caps_from_string(kTiledCaps.c_str()));
+  return gst_caps_can_intersect(offered.get(), tiled.get());
+}
+
+}  // namespace
+
+GST_START_TEST(a_tiling_in_drm_caps_comes_out_as_rgb) {
+  if (!dxva::gst::has_drm_caps()) DXVA_SKIP("GStreamer before 1.24 has no DMA_DRM caps");
+  if (!imports_here()) DXVA_SKIP("nothing is imported here");
+  list_for_nv12(kTile);
+  take_whole_images(true);
+  // Downstream takes both, as glcolorconvert does.
+  UploadHarness harness("video/x-raw(memory:GLMemory),format={NV12,RGBA}", kTiledCaps);
+  MemfdFrame frame(kLayout);
+  for (uint32_t i = 0; i < 3; ++i) {
+    frame.fill(i);
+    const GstPtr<GstBuffer> out = harness.push(frame.buffer());
+    fail_unless(out);
+    const GstVideoInfo info = harness.output_info();
+    fail_unless_equals_int(GST_VIDEO_INFO_FORMAT(&info), GST_VIDEO_FORMAT_RGBA);
+    expect_luma_in_red(out.get(), i);
+  }
+  fail_unless_equals_uint64(harness.step("egl"), 3);
+  fail_unless(offers_tiles(harness));
+}
+GST_END_TEST;
+
+GST_START_TEST(a_consumer_of_nv12_is_offered_no_tiling_that_must_be_drawn) {
+  if (!dxva::gst::has_drm_caps()) DXVA_SKIP("GStreamer before 1.24 has no DMA_DRM caps");
+  if (!imports_here()) DXVA_SKIP("nothing is imported here");
+  list_for_nv12(kTile);
+  UploadHarness harness(kLayout);
+  MemfdFrame frame(kLayout);
+  fail_unless(harness.push(frame.buffer()));  // there is a context to ask now
+  fail_unless(!offers_tiles(harness));
 }
 GST_END_TEST;
 
@@ -208,6 +257,8 @@ int main(int argc, char** argv) {
   suite_add_tcase(suite, tests);
   tcase_add_test(tests, what_egl_knows_only_as_a_whole_is_drawn_without_a_copy);
   tcase_add_test(tests, a_consumer_of_nv12_gets_a_copy_and_the_reason);
+  tcase_add_test(tests, a_tiling_in_drm_caps_comes_out_as_rgb);
+  tcase_add_test(tests, a_consumer_of_nv12_is_offered_no_tiling_that_must_be_drawn);
   tcase_add_test(tests, a_driver_that_refuses_the_whole_costs_a_copy);
   tcase_add_test(tests, an_external_texture_is_drawn_pixel_by_pixel);
   return gst_check_run_suite(suite, "dxvaglupload_whole", __FILE__);

@@ -22,7 +22,10 @@ std::atomic<EGLint> image_error{0};
 std::atomic<uint32_t> shifted_fourcc{0};
 std::atomic<EGLint> shift{0};
 std::atomic<uint32_t> hidden_fourcc{0};
+std::atomic<uint64_t> nv12_modifier{0};
 std::atomic<bool> takes_whole{false};
+
+constexpr EGLint kNV12 = 0x3231564e, kR8 = 0x20203852;
 
 PFNEGLCREATEIMAGEKHRPROC real_create_image;
 decltype(&::eglGetError) real_get_error;
@@ -48,7 +51,6 @@ EGLImageKHR create_image(EGLDisplay display, EGLContext context, EGLenum target,
   for (size_t i = 0; static_cast<uint32_t>(fourcc) == shifted_fourcc && i + 1 < list.size();
        i += 2)
     if (list[i] == EGL_DMA_BUF_PLANE0_OFFSET_EXT) list[i + 1] += shift;
-  constexpr EGLint kNV12 = 0x3231564e, kR8 = 0x20203852;
   if (takes_whole && fourcc == kNV12) list = luma_of(list, kR8);
   const size_t before = dxva::test::open_descriptors();
   const EGLImageKHR image = real_create_image(display, context, target, buffer, list.data());
@@ -77,6 +79,14 @@ EGLBoolean query_modifiers(EGLDisplay display, EGLint fourcc, EGLint max,
                            EGLuint64KHR* modifiers, EGLBoolean* external, EGLint* count) {
   if (static_cast<uint32_t>(fourcc) == hidden_fourcc) {
     *count = 0;
+    return EGL_TRUE;
+  }
+  if (fourcc == kNV12 && nv12_modifier != 0) {
+    *count = 2;
+    for (EGLint i = 0; i < 2 && i < max; ++i) {
+      modifiers[i] = i == 0 ? 0 : nv12_modifier.load();
+      external[i] = EGL_FALSE;
+    }
     return EGL_TRUE;
   }
   return real_query_modifiers(display, fourcc, max, modifiers, external, count);
@@ -164,6 +174,10 @@ void fail_image_creation(int egl_error) {
 
 void hide_modifiers(uint32_t fourcc) {
   hidden_fourcc = fourcc;
+}
+
+void list_for_nv12(uint64_t modifier) {
+  nv12_modifier = modifier;
 }
 
 void take_whole_images(bool takes) {

@@ -27,6 +27,8 @@ void fail_image_creation(int egl_error);
 void shift_images(uint32_t fourcc, int bytes);
 // EGL lists no modifier for this DRM format.
 void hide_modifiers(uint32_t fourcc);
+// EGL lists this modifier for NV12, beside linear.
+void list_for_nv12(uint64_t modifier);
 // A driver that takes NV12 whole, which no software renderer does. It shows luma, as red.
 void take_whole_images(bool takes);
 
