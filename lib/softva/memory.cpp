@@ -10,7 +10,10 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
+#include <chrono>
+#include <mutex>
 #include <utility>
 
 namespace dxva::softva {
@@ -57,6 +60,21 @@ Result<UniqueFd> allocate_dma_heap(uint64_t size_bytes) {
   return UniqueFd{static_cast<int>(request.fd)};
 }
 
+// GL may give what it makes of the memory more room than the picture takes, and must find that
+// too: whole blocks of rows of a tall texture, 64 bytes behind a buffer.
+constexpr uint64_t kRoomBehindBytes = 64 * 1024;
+
+// One device for all surfaces of the process, as long as one of them lives.
+Result<std::shared_ptr<vulkan::MemoryExporter>> shared_exporter() {
+  static std::mutex lock;
+  static std::weak_ptr<vulkan::MemoryExporter> known;
+  const std::lock_guard guard(lock);
+  if (auto exporter = known.lock()) return exporter;
+  auto opened = vulkan::MemoryExporter::open(std::nullopt);
+  if (opened) known = *opened;
+  return opened;
+}
+
 Error refused(Reason reason, const char* text) {
   return Error{.code = ErrorCode::BadInput, .call = "import", .text = text, .reason = reason};
 }
@@ -67,6 +85,7 @@ std::optional<MemoryKind> memory_kind(std::string_view name) {
   if (name == "dma-heap") return MemoryKind::DmaHeap;
   if (name == "udmabuf") return MemoryKind::Udmabuf;
   if (name == "memfd") return MemoryKind::Memfd;
+  if (name == "vulkan") return MemoryKind::Vulkan;
   return std::nullopt;
 }
 
@@ -78,6 +97,8 @@ const char* memory_kind_name(MemoryKind kind) {
       return "udmabuf";
     case MemoryKind::Memfd:
       return "memfd";
+    case MemoryKind::Vulkan:
+      return "vulkan";
   }
   return "unknown";
 }
@@ -90,7 +111,29 @@ Result<MemoryKind> best_memory_kind() {
   return MemoryKind::Memfd;
 }
 
+Memory::Memory()
+    : id_([] {
+        // A driver that was unloaded and comes back must not start where it started before.
+        static std::atomic<uint64_t> last{
+            static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count())};
+        return ++last;
+      }()) {}
+
+Result<std::shared_ptr<Memory>> Memory::allocate_from_vulkan(uint64_t size_bytes) {
+  auto exporter = shared_exporter();
+  if (!exporter) return exporter.error();
+  auto block = (*exporter)->allocate(size_bytes + kRoomBehindBytes, vulkan::Placement::Host);
+  if (!block) return block.error();
+  std::shared_ptr<Memory> memory(new Memory);
+  memory->opaque_ = std::move(*block);
+  memory->uuids_ = (*exporter)->uuids();
+  memory->data_ = memory->opaque_->data();
+  memory->size_bytes_ = memory->opaque_->size_bytes();
+  return memory;
+}
+
 Result<std::shared_ptr<Memory>> Memory::allocate(MemoryKind kind, uint64_t size_bytes) {
+  if (kind == MemoryKind::Vulkan) return allocate_from_vulkan(size_bytes);
   Result<UniqueFd> fd = kind == MemoryKind::DmaHeap   ? allocate_dma_heap(size_bytes)
                         : kind == MemoryKind::Udmabuf ? allocate_udmabuf(size_bytes)
                                                       : allocate_memfd(size_bytes);
@@ -130,10 +173,11 @@ Result<std::shared_ptr<Memory>> Memory::map(UniqueFd fd, uint64_t size_bytes, bo
 }
 
 Memory::~Memory() {
-  if (data_) ::munmap(data_, size_bytes_);
+  if (data_ && !opaque_) ::munmap(data_, size_bytes_);
 }
 
 Result<UniqueFd> Memory::share_fd() const {
+  if (opaque_) return opaque_->share_fd();
   UniqueFd copy = fd_.duplicate();
   if (!copy.valid()) return errno_error("duplicate descriptor");
   return copy;

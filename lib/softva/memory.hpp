@@ -6,15 +6,18 @@
 #include <optional>
 #include <string_view>
 
+#include "lib/base/device_uuids.hpp"
 #include "lib/base/result.hpp"
 #include "lib/base/unique_fd.hpp"
+#include "lib/vulkan/memory_exporter.hpp"
 
 namespace dxva::softva {
 
 // Where surfaces' memory comes from, best first: a dma-heap or udmabuf gives real dma-bufs; a
 // memfd, sealed so that it cannot shrink under a reader, is what is left on a kernel with
-// neither, and serves everyone who maps.
-enum class MemoryKind : uint8_t { DmaHeap, Udmabuf, Memfd };
+// neither, and serves everyone who maps. Vulkan's is for GL_EXT_memory_object_fd, is exported
+// in a way of our own (lib/dmabuf/opaque_surface.hpp), and is taken only when asked for.
+enum class MemoryKind : uint8_t { DmaHeap, Udmabuf, Memfd, Vulkan };
 [[nodiscard]] std::optional<MemoryKind> memory_kind(std::string_view name);
 [[nodiscard]] const char* memory_kind_name(MemoryKind kind);
 // The first kind that this machine and user can allocate.
@@ -40,16 +43,24 @@ class Memory {
 
   [[nodiscard]] uint8_t* data() const { return data_; }
   [[nodiscard]] uint64_t size_bytes() const { return size_bytes_; }
-  [[nodiscard]] int fd() const { return fd_.get(); }  // lent
+  [[nodiscard]] int fd() const { return fd_.get(); }  // lent; none of Vulkan's
+  // Whose memory it is, when only GL and Vulkan can read its descriptors; else null.
+  [[nodiscard]] const DeviceUuids* opaque_to() const { return opaque_ ? &uuids_ : nullptr; }
+  // No other memory of this process has it, now or later.
+  [[nodiscard]] uint64_t id() const { return id_; }
   // A new descriptor for someone who will close it.
   [[nodiscard]] Result<UniqueFd> share_fd() const;
 
  private:
-  Memory() = default;
+  Memory();
+  static Result<std::shared_ptr<Memory>> allocate_from_vulkan(uint64_t size_bytes);
   static Result<std::shared_ptr<Memory>> map(UniqueFd fd, uint64_t size_bytes, bool dmabuf);
   friend class CpuAccess;
 
+  const uint64_t id_;
   UniqueFd fd_;
+  std::unique_ptr<vulkan::ExportableMemory> opaque_;  // instead of fd_ and the mapping
+  DeviceUuids uuids_;
   uint8_t* data_ = nullptr;
   uint64_t size_bytes_ = 0;
   bool dmabuf_ = false;

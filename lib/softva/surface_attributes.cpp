@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "lib/base/fourcc.hpp"
+#include "lib/dmabuf/opaque_surface.hpp"
 #include "lib/softva/driver.hpp"
 #include "lib/softva/import.hpp"
 #include "lib/softva/surface.hpp"
@@ -23,8 +24,14 @@ namespace {
 
 constexpr unsigned kMaxSurfacesPerCall = 1024;
 constexpr unsigned kMaxModifiers = 1024;
-constexpr uint32_t kMemoryTypes =
-    VA_SURFACE_ATTRIB_MEM_TYPE_VA | VA_SURFACE_ATTRIB_MEM_TYPE_DRM_PRIME_2;
+
+// In and out. What Vulkan allocated cannot be exported as PRIME 2; a client that only sees that
+// type here finds out when it exports.
+uint32_t memory_types(MemoryKind kind) {
+  return VA_SURFACE_ATTRIB_MEM_TYPE_VA |
+         (kind == MemoryKind::Vulkan ? dmabuf::kOpaqueFdMemoryType
+                                     : VA_SURFACE_ATTRIB_MEM_TYPE_DRM_PRIME_2);
+}
 
 // The attributes of vaCreateSurfaces2, read.
 struct Request {
@@ -201,7 +208,8 @@ VAStatus query_surface_attributes(Driver& driver, VAConfigID id, VASurfaceAttrib
   list.push_back(integer_attribute(VASurfaceAttribMaxWidth, kGet, kMaxSize));
   list.push_back(integer_attribute(VASurfaceAttribMinHeight, kGet, 1));
   list.push_back(integer_attribute(VASurfaceAttribMaxHeight, kGet, kMaxSize));
-  list.push_back(integer_attribute(VASurfaceAttribMemoryType, kGetSet, kMemoryTypes));
+  list.push_back(
+      integer_attribute(VASurfaceAttribMemoryType, kGetSet, memory_types(driver.memory)));
   list.push_back(
       pointer_attribute(VASurfaceAttribExternalBufferDescriptor, VA_SURFACE_ATTRIB_SETTABLE));
   if (driver.knobs.modifier_lists != ModifierLists::Unlisted)
