@@ -48,6 +48,8 @@ GstCaps* src_template_caps() {
     text += std::string("video/x-raw(memory:DMABuf), format=(string)DMA_DRM, ") + kSize + "; ";
   text += std::string("video/x-raw(memory:DMABuf), format=(string){ NV12, P010_10LE }, ") +
           kSize + "; ";
+  text += std::string("video/x-raw(memory:OpaqueFd), format=(string){ NV12, P010_10LE }, ") +
+          kSize + "; ";
   text += std::string("video/x-raw, format=(string)") + kRawFormats + ", " + kSize;
   return gst_caps_from_string(text.c_str());
 }

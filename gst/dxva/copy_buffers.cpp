@@ -11,12 +11,13 @@ namespace dxva::gst {
 
 bool copies_fit(const Agreement& agreement) {
   return agreement.allocation.mixed_memory ||
-         (agreement.modifier == kModifierLinear && have_linear_dmabufs());
+         (agreement.is_dmabuf() && agreement.modifier == kModifierLinear &&
+          have_linear_dmabufs());
 }
 
 void CopyBuffers::prepare(const Agreement& agreement) {
   reset();
-  if (!agreement.is_dmabuf() || !agreement.allocation.mixed_memory) return;
+  if (!agreement.lends() || !agreement.allocation.mixed_memory) return;
   GstVideoInfo info = agreement.info;  // the caps' function takes no const
   auto caps = GstPtr<GstCaps>::adopt(gst_video_info_to_caps(&info));
   mixed_pool_ = gst_video_buffer_pool_new();
@@ -30,7 +31,7 @@ void CopyBuffers::prepare(const Agreement& agreement) {
 
 GstPtr<GstBuffer> CopyBuffers::acquire(const Agreement& agreement, uint32_t most) const {
   if (agreement.allocation.mixed_memory) return mixed();
-  if (agreement.modifier != kModifierLinear) return nullptr;
+  if (!agreement.is_dmabuf() || agreement.modifier != kModifierLinear) return nullptr;
   if (agreement.takes_system && *out_ >= most) return nullptr;
   return linear_dmabuf(agreement);
 }

@@ -12,9 +12,9 @@
 
 namespace dxva::gst {
 
-// Buffers for copies that leave under DMABuf caps: from a pool of system memory where
-// downstream takes mixed memory, else linear dma-bufs of ours. Reentrant; used with the stream
-// lock.
+// Buffers for copies that leave under the caps of lent surfaces: from a pool of system memory
+// where downstream takes mixed memory, else linear dma-bufs of ours. Reentrant; used with the
+// stream lock.
 class CopyBuffers {
  public:
   // Of our own dma-bufs.

@@ -19,6 +19,7 @@ Decoder::Decoder(GstVideoDecoder& element)
       device_(*GST_ELEMENT_CAST(&element)),
       negotiator_(element, last_answer_),
       allocator_(make_dxva_allocator()),
+      opaque_allocator_(make_dxva_opaque_allocator()),
       copy_buffers_(allocator_.get()) {}
 
 Decoder::~Decoder() {

@@ -145,6 +145,7 @@ class Decoder {
   uint32_t next_pause_ = 0;
   uint32_t latency_pictures_ = 0;
   GstPtr<GstAllocator> allocator_;
+  GstPtr<GstAllocator> opaque_allocator_;
   va::UnfinishedPictures unfinished_;
   CopyBuffers copy_buffers_;
 };

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "gst/common/opaque_memory.hpp"
 #include "gst/dxva/decoder.hpp"
 
 GST_DEBUG_CATEGORY_EXTERN(dxvadec_debug);
@@ -46,11 +47,13 @@ Decoder::Prepared Decoder::prepare(const decode::DecodedFrame& picture, SurfaceL
   bool again =
       asked || negotiate_again_ || output != output_ || agreement_.delivery == Delivery::None;
   if (!again && picture.surface) {
-    if (agreement_.is_dmabuf()) {
+    if (agreement_.lends()) {
       look = look_at(picture, active_.layout);
       // A driver may lay out one surface otherwise than the next. DMA_DRM caps can follow it;
       // with the older ones this surface is copied, and no other.
-      if (look.refused == Reason::None && look.modifier != agreement_.modifier) {
+      if (look.refused == Reason::None && look.opaque != agreement_.opaque) {
+        again = true;
+      } else if (look.refused == Reason::None && look.modifier != agreement_.modifier) {
         again = agreement_.delivery == Delivery::DmaDrm && agreement_.taken.take(look.modifier);
         if (!again) look.refused = reason_not_taken(agreement_.taken);
       }
@@ -94,7 +97,7 @@ Decoder::Prepared Decoder::negotiate(const decode::DecodedFrame& picture,
     reason = decoder_->mode().reason;
   } else if (active_.zero_copy == ZeroCopy::Off) {
     reason = Reason::ZeroCopyOff;
-  } else if (!negotiator_.downstream_names_dmabuf()) {
+  } else if (!negotiator_.downstream_names_surfaces()) {
     reason = Reason::DownstreamNoDmabuf;
   } else {
     look = look_at(picture, active_.layout);
@@ -102,7 +105,9 @@ Decoder::Prepared Decoder::negotiate(const decode::DecodedFrame& picture,
     // Another GPU reads no tiling, even where its driver lists the modifier for its own.
     if (active_.layout == video::LayoutRule::TightLinear || device_.crosses_gpus())
       taken = taken.only_linear();
-    if (look.refused == Reason::None || look.refused == Reason::ModifierNotLinear) {
+    // Opaque memory has one layout, and no list of modifiers is about it.
+    if (!look.opaque &&
+        (look.refused == Reason::None || look.refused == Reason::ModifierNotLinear)) {
       const auto remade = remake_surfaces(picture, look, taken);
       if (!remade || *remade) {
         negotiate_again_ = true;
@@ -122,7 +127,9 @@ Decoder::Prepared Decoder::negotiate(const decode::DecodedFrame& picture,
   }
   agreement_ = negotiator_.negotiate(output, input_, described, taken, reason);
   // A driver that lays out each surface as it likes may do better with a later one.
-  if (described && !agreement_.is_dmabuf() && !taken.take(described->modifier)) take_a_pause();
+  if (described && !described->opaque && !agreement_.is_dmabuf() &&
+      !taken.take(described->modifier))
+    take_a_pause();
   copy_buffers_.prepare(agreement_);
   output_ = output;
   negotiate_again_ = false;
@@ -170,7 +177,8 @@ void Decoder::before_decide_allocation(GstQuery* query) {
   GstCaps* caps = nullptr;
   gst_query_parse_allocation(query, &caps, nullptr);
   GstCapsFeatures* features = caps ? gst_caps_get_features(caps, 0) : nullptr;
-  if (!features || !gst_caps_features_contains(features, GST_CAPS_FEATURE_MEMORY_DMABUF))
+  if (!features || (!gst_caps_features_contains(features, GST_CAPS_FEATURE_MEMORY_DMABUF) &&
+                    !gst_caps_features_contains(features, kOpaqueFdFeature)))
     return;
   // The buffers are our surfaces. The base class must have some pool or it is not negotiated;
   // its own is never used and allocates nothing, downstream's may hold real memory.

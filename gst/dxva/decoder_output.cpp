@@ -135,7 +135,9 @@ Reason Decoder::lend(const decode::DecodedFrame& picture, const SurfaceLook& loo
   const bool copy_is_possible = agreement_.takes_system || copies_fit(agreement_);
   if (copy_is_possible && !has_room(*picture.surface)) return Reason::SurfacePoolEmpty;
 
-  auto memories = SurfaceMemories::of(*picture.surface, look.exported, allocator_.get());
+  auto memories =
+      SurfaceMemories::of(*picture.surface, look.exported,
+                          {.dmabuf = allocator_.get(), .opaque = opaque_allocator_.get()});
   if (!memories) return Reason::ExportFailed;
   auto buffer = GstPtr<GstBuffer>::adopt(gst_buffer_new());
   if (!(*memories)->lend(buffer.get(), *picture.surface, pixels)) return Reason::SurfaceInUse;
@@ -187,7 +189,7 @@ Decoder::Outgoing Decoder::leave(const decode::DecodedFrame& picture, const Surf
     out.damaged = *synced >= accel::Severity::Significant;
   }
   out.reason = agreement_.reason;
-  if (agreement_.is_dmabuf())
+  if (agreement_.lends())
     out.reason =
         look.refused != Reason::None ? look.refused : lend(picture, look, pixels, frame);
   if (frame.output_buffer) {
@@ -260,7 +262,7 @@ GstFlowReturn Decoder::copy(const PictureView& picture, const decode::Rect& visi
 
 // A buffer for a copy that downstream takes under the caps as they are, or under system caps.
 GstFlowReturn Decoder::allocate_copy(GstVideoCodecFrame& frame, Reason reason) {
-  if (agreement_.is_dmabuf()) {
+  if (agreement_.lends()) {
     if (auto buffer = copy_buffers_.acquire(agreement_, active_.extra_surfaces)) {
       frame.output_buffer = buffer.release();
       return GST_FLOW_OK;

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "gst/common/opaque_memory.hpp"
 #include "lib/dmabuf/mapping.hpp"
 
 struct _GstDxvaAllocator {
@@ -13,6 +14,12 @@ struct _GstDxvaAllocator {
 };
 
 G_DEFINE_FINAL_TYPE(GstDxvaAllocator, gst_dxva_allocator, GST_TYPE_DMABUF_ALLOCATOR)
+
+struct _GstDxvaOpaqueAllocator {
+  GstFdAllocator parent;
+};
+
+G_DEFINE_FINAL_TYPE(GstDxvaOpaqueAllocator, gst_dxva_opaque_allocator, GST_TYPE_FD_ALLOCATOR)
 
 namespace dxva::gst {
 
@@ -137,7 +144,29 @@ GstPtr<GstMemory> wrap_dmabuf(GstAllocator* allocator, UniqueFd fd, uint64_t siz
                      size_bytes, std::move(access));
 }
 
+GstPtr<GstAllocator> make_dxva_opaque_allocator() {
+  auto* object = GST_ALLOCATOR(g_object_new(GST_TYPE_DXVA_OPAQUE_ALLOCATOR, nullptr));
+  return GstPtr<GstAllocator>::adopt(GST_ALLOCATOR(gst_object_ref_sink(object)));
+}
+
+GstPtr<GstMemory> wrap_opaque(GstAllocator* allocator, int fd,
+                              std::shared_ptr<const void> owner, uint64_t size_bytes,
+                              const BufferIdentity& identity, MemoryAccess access) {
+  auto memory = wrap_dmabuf(allocator, fd, std::move(owner), size_bytes, std::move(access));
+  if (memory) set_opaque_identity(memory.get(), identity);
+  return memory;
+}
+
 }  // namespace dxva::gst
+
+static void gst_dxva_opaque_allocator_class_init(GstDxvaOpaqueAllocatorClass*) {}
+
+static void gst_dxva_opaque_allocator_init(GstDxvaOpaqueAllocator* self) {
+  GST_ALLOCATOR(self)->mem_type = dxva::gst::kOpaqueMemoryType;
+  GST_ALLOCATOR(self)->mem_map_full = dxva::gst::map_full;
+  GST_ALLOCATOR(self)->mem_unmap_full = dxva::gst::unmap_full;
+  g_object_set_data(G_OBJECT(self), "dxva-maps-linear", self);
+}
 
 static void gst_dxva_allocator_class_init(GstDxvaAllocatorClass*) {}
 

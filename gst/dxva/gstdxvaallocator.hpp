@@ -10,6 +10,7 @@
 #include <span>
 
 #include "gst/common/gst_ptr.hpp"
+#include "lib/base/buffer_identity.hpp"
 #include "lib/base/unique_fd.hpp"
 
 G_BEGIN_DECLS
@@ -17,6 +18,10 @@ G_BEGIN_DECLS
 #define GST_TYPE_DXVA_ALLOCATOR (gst_dxva_allocator_get_type())
 G_DECLARE_FINAL_TYPE(GstDxvaAllocator, gst_dxva_allocator, GST, DXVA_ALLOCATOR,
                      GstDmaBufAllocator)
+
+#define GST_TYPE_DXVA_OPAQUE_ALLOCATOR (gst_dxva_opaque_allocator_get_type())
+G_DECLARE_FINAL_TYPE(GstDxvaOpaqueAllocator, gst_dxva_opaque_allocator, GST,
+                     DXVA_OPAQUE_ALLOCATOR, GstFdAllocator)
 
 G_END_DECLS
 
@@ -42,5 +47,13 @@ struct MemoryAccess {
                                             uint64_t size_bytes, MemoryAccess access);
 [[nodiscard]] GstPtr<GstMemory> wrap_dmabuf(GstAllocator* allocator, UniqueFd fd,
                                             uint64_t size_bytes, MemoryAccess access);
+
+// The same for opaque memory (gst/common/opaque_memory.hpp), which can only be read back:
+// `access` is neither linear nor writable.
+[[nodiscard]] GstPtr<GstAllocator> make_dxva_opaque_allocator();
+[[nodiscard]] GstPtr<GstMemory> wrap_opaque(GstAllocator* allocator, int fd,
+                                            std::shared_ptr<const void> owner,
+                                            uint64_t size_bytes, const BufferIdentity& identity,
+                                            MemoryAccess access);
 
 }  // namespace dxva::gst

@@ -7,8 +7,10 @@
 #include <cstdio>
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "gst/common/gst_ptr.hpp"
+#include "gst/common/opaque_memory.hpp"
 #include "gst/dxva/codecs.hpp"
 #include "lib/base/fourcc.hpp"
 
@@ -29,17 +31,23 @@ std::string drm_format(GstVideoFormat format, uint64_t modifier) {
   return out + text;
 }
 
+const char* feature_of(Delivery delivery) {
+  return delivery == Delivery::Opaque ? kOpaqueFdFeature : GST_CAPS_FEATURE_MEMORY_DMABUF;
+}
+
 GstPtr<GstCaps> caps_for(const GstVideoInfo& info, const OutputFormat& output,
-                         Delivery delivery, uint64_t modifier) {
+                         Delivery delivery, const SurfaceOffer& offer) {
   GstVideoInfo copy = info;
   GstCaps* caps = gst_video_info_to_caps(&copy);
   add_hdr_facts(caps, output);
   if (delivery != Delivery::System)
-    gst_caps_set_features_simple(
-        caps, gst_caps_features_new(GST_CAPS_FEATURE_MEMORY_DMABUF, nullptr));
+    gst_caps_set_features_simple(caps, gst_caps_features_new(feature_of(delivery), nullptr));
+  if (delivery == Delivery::Opaque && offer.opaque)
+    set_uuids(gst_caps_get_structure(caps, 0), *offer.opaque);
   if (delivery == Delivery::DmaDrm)
     gst_caps_set_simple(caps, "format", G_TYPE_STRING, "DMA_DRM", "drm-format", G_TYPE_STRING,
-                        drm_format(GST_VIDEO_INFO_FORMAT(&info), modifier).c_str(), nullptr);
+                        drm_format(GST_VIDEO_INFO_FORMAT(&info), offer.modifier).c_str(),
+                        nullptr);
   return GstPtr<GstCaps>::adopt(caps);
 }
 
@@ -48,10 +56,20 @@ GstPtr<GstCaps> downstream_caps(GstVideoDecoder& decoder) {
       gst_pad_peer_query_caps(GST_VIDEO_DECODER_SRC_PAD(&decoder), nullptr));
 }
 
-bool names_dmabuf(const GstCaps* caps, guint index) {
+bool names(const GstCaps* caps, guint index, const char* feature) {
   GstCapsFeatures* features = gst_caps_get_features(caps, index);
   return features && !gst_caps_features_is_any(features) &&
-         gst_caps_features_contains(features, GST_CAPS_FEATURE_MEMORY_DMABUF);
+         gst_caps_features_contains(features, feature);
+}
+
+bool names_dmabuf(const GstCaps* caps, guint index) {
+  return names(caps, index, GST_CAPS_FEATURE_MEMORY_DMABUF);
+}
+
+bool names_opaque(const GstCaps* caps) {
+  for (guint i = 0; i < gst_caps_get_size(caps); ++i)
+    if (names(caps, i, kOpaqueFdFeature)) return true;
+  return false;
 }
 
 // A field of one string or of a list of them.
@@ -84,14 +102,20 @@ void add_modifiers(const GstStructure* caps, uint32_t fourcc, bool dma_drm,
   if (linear) out.add(kModifierLinear);
 }
 
-bool takes_dmabuf(const GstCaps* downstream, const GstCaps* wanted) {
+bool takes_surfaces(const GstCaps* downstream, const GstCaps* wanted, Delivery delivery) {
   if (gst_caps_is_any(downstream)) return false;
   const GstStructure* structure = gst_caps_get_structure(wanted, 0);
   for (guint i = 0; i < gst_caps_get_size(downstream); ++i)
-    if (names_dmabuf(downstream, i) &&
+    if (names(downstream, i, feature_of(delivery)) &&
         gst_structure_can_intersect(gst_caps_get_structure(downstream, i), structure))
       return true;
   return false;
+}
+
+// What the surface can be at all, best first.
+std::vector<Delivery> deliveries_of(const SurfaceOffer& offer) {
+  if (offer.opaque) return {Delivery::Opaque};
+  return {Delivery::DmaDrm, Delivery::Dmabuf};
 }
 
 GstVideoInterlaceMode interlace_mode(const OutputFormat& output) {
@@ -153,12 +177,12 @@ std::string formats_named(const GstCaps* caps) {
   return out;
 }
 
-bool Negotiator::downstream_names_dmabuf() const {
+bool Negotiator::downstream_names_surfaces() const {
   const auto downstream = downstream_caps(decoder_);
   if (!downstream || gst_caps_is_any(downstream.get())) return false;
   for (guint i = 0; i < gst_caps_get_size(downstream.get()); ++i)
     if (names_dmabuf(downstream.get(), i)) return true;
-  return false;
+  return names_opaque(downstream.get());
 }
 
 ModifiersTaken modifiers_in(const GstCaps* caps, uint32_t fourcc, bool dma_drm) {
@@ -177,18 +201,19 @@ ModifiersTaken Negotiator::modifiers_taken(uint32_t fourcc) const {
 
 // Sends the caps and asks for allocation; the base class keeps the state.
 bool Negotiator::try_caps(const OutputFormat& output, GstVideoFormat format,
-                          GstVideoCodecState* input, Delivery delivery, uint64_t modifier,
-                          Agreement& out) {
+                          GstVideoCodecState* input, Delivery delivery,
+                          const SurfaceOffer& offer, Agreement& out) {
   GstVideoCodecState* state = gst_video_decoder_set_interlaced_output_state(
       &decoder_, format, interlace_mode(output), output.width, output.height, input);
   if (!state) return false;
   add_stream_facts(state->info, output, input ? input->caps : nullptr);
   // The state keeps the plain format, which is what the pixels have; only the caps speak of
   // dma-bufs. The base class takes caps that are set already (1.22 and 1.26).
-  gst_caps_replace(&state->caps, caps_for(state->info, output, delivery, modifier).get());
+  gst_caps_replace(&state->caps, caps_for(state->info, output, delivery, offer).get());
   out.info = state->info;
   out.delivery = delivery;
-  out.modifier = modifier;
+  out.modifier = offer.modifier;
+  out.opaque = delivery == Delivery::Opaque ? offer.opaque : std::nullopt;
   gst_video_codec_state_unref(state);
   const bool done = gst_video_decoder_negotiate(&decoder_);
   out.allocation = last_answer_;
@@ -216,20 +241,22 @@ Agreement Negotiator::negotiate(const OutputFormat& output, GstVideoCodecState* 
     info.par_d = input->info.par_d;
   }
   add_stream_facts(info, output, input ? input->caps : nullptr);
-  const auto system = caps_for(info, output, Delivery::System, 0);
+  const auto system = caps_for(info, output, Delivery::System, {});
   const bool takes_system = gst_caps_can_intersect(downstream.get(), system.get());
   out.takes_system = takes_system;
 
   if (offer) {
-    out.reason = Reason::DownstreamNoDmabuf;
-    for (const Delivery delivery : {Delivery::DmaDrm, Delivery::Dmabuf}) {
+    // Downstream that knows such memory, of another device.
+    out.reason = offer->opaque && names_opaque(downstream.get()) ? Reason::UuidMismatch
+                                                                 : Reason::DownstreamNoDmabuf;
+    for (const Delivery delivery : deliveries_of(*offer)) {
       if (delivery == Delivery::DmaDrm && !has_dma_drm()) continue;
       if (delivery == Delivery::Dmabuf && offer->modifier != kModifierLinear) {
         out.reason = reason_not_taken(taken);
         continue;
       }
-      const auto caps = caps_for(info, output, delivery, offer->modifier);
-      if (!takes_dmabuf(downstream.get(), caps.get())) continue;
+      const auto caps = caps_for(info, output, delivery, *offer);
+      if (!takes_surfaces(downstream.get(), caps.get(), delivery)) continue;
 
       // Without GstVideoMeta nobody sees pitches and offsets. Asked before the caps go out, or
       // a stranger gets DMABuf caps and system ones right behind them. Where nothing but
@@ -246,11 +273,11 @@ Agreement Negotiator::negotiate(const OutputFormat& output, GstVideoCodecState* 
           continue;
         }
       }
-      if (!try_caps(output, output.format, input, delivery, offer->modifier, out)) continue;
+      if (!try_caps(output, output.format, input, delivery, *offer, out)) continue;
       // A transform answers no such query before it has caps; now it had them.
       if (needs_meta && !out.allocation.video_meta) continue;
       out.reason = Reason::None;
-      GST_INFO_OBJECT(&decoder_, "pictures leave as dma-bufs: %" GST_PTR_FORMAT, caps.get());
+      GST_INFO_OBJECT(&decoder_, "pictures leave as surfaces: %" GST_PTR_FORMAT, caps.get());
       return out;
     }
   }
@@ -260,7 +287,7 @@ Agreement Negotiator::negotiate(const OutputFormat& output, GstVideoCodecState* 
   if (!takes_system && other != GST_VIDEO_FORMAT_UNKNOWN) {
     gst_video_info_set_interlaced_format(&info, other, interlace_mode(output), output.width,
                                          output.height);
-    const auto converted = caps_for(info, output, Delivery::System, 0);
+    const auto converted = caps_for(info, output, Delivery::System, {});
     if (gst_caps_can_intersect(downstream.get(), converted.get())) format = other;
   }
   // Sending the caps tells nothing: a sticky event is stored, and its refusal comes back with
@@ -272,7 +299,7 @@ Agreement Negotiator::negotiate(const OutputFormat& output, GstVideoCodecState* 
     out.taken_instead = downstream;
     return out;
   }
-  if (!try_caps(output, format, input, Delivery::System, 0, out)) {
+  if (!try_caps(output, format, input, Delivery::System, {}, out)) {
     out.delivery = Delivery::None;
     return out;
   }

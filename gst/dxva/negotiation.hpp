@@ -9,6 +9,7 @@
 #include "gst/common/gst_ptr.hpp"
 #include "gst/dxva/modifier_choice.hpp"
 #include "gst/dxva/output_format.hpp"
+#include "lib/base/device_uuids.hpp"
 #include "lib/base/path.hpp"
 
 namespace dxva::gst {
@@ -17,6 +18,7 @@ enum class Delivery {
   None,    // nothing agreed
   DmaDrm,  // video/x-raw(memory:DMABuf), format=DMA_DRM
   Dmabuf,  // video/x-raw(memory:DMABuf), linear memory of the format
+  Opaque,  // video/x-raw(memory:OpaqueFd), for our own uploader on the same device
   System,  // video/x-raw
 };
 
@@ -36,13 +38,15 @@ struct AllocationAnswer {
 // The memory that the decoder could pass on, as the first surface showed it.
 struct SurfaceOffer {
   uint64_t modifier = 0;
-  bool default_layout = false;  // what the caps alone say; else GstVideoMeta is needed
+  bool default_layout = false;        // what the caps alone say; else GstVideoMeta is needed
+  std::optional<DeviceUuids> opaque;  // no dma-bufs but memory of this device
 };
 
 struct Agreement {
   Delivery delivery = Delivery::None;
-  GstVideoInfo info;      // of a buffer's pixels; never DMA_DRM
-  uint64_t modifier = 0;  // of DmaDrm and Dmabuf
+  GstVideoInfo info;                  // of a buffer's pixels; never DMA_DRM
+  uint64_t modifier = 0;              // of DmaDrm and Dmabuf; Opaque is linear
+  std::optional<DeviceUuids> opaque;  // of Opaque
   AllocationAnswer allocation;
   bool takes_system = true;      // else dma-bufs or nothing
   ModifiersTaken taken;          // of dma-bufs of this format
@@ -53,6 +57,8 @@ struct Agreement {
   [[nodiscard]] bool is_dmabuf() const {
     return delivery == Delivery::DmaDrm || delivery == Delivery::Dmabuf;
   }
+  // Surfaces leave as they are.
+  [[nodiscard]] bool lends() const { return is_dmabuf() || delivery == Delivery::Opaque; }
 };
 
 // The layouts in which `caps` take dma-bufs of a DRM format, in their order; `dma_drm`: whether
@@ -71,9 +77,9 @@ class Negotiator {
   Negotiator(GstVideoDecoder& decoder, const AllocationAnswer& last_answer)
       : decoder_(decoder), last_answer_(last_answer) {}
 
-  // Whether downstream names dma-bufs at all. "Anything" is not naming: fakesink takes every
-  // caps and then looks at none of them.
-  [[nodiscard]] bool downstream_names_dmabuf() const;
+  // Whether downstream names dma-bufs, or opaque memory, at all. "Anything" is not naming:
+  // fakesink takes every caps and then looks at none of them.
+  [[nodiscard]] bool downstream_names_surfaces() const;
   // Of those, the layouts in which it takes surfaces of this DRM format.
   [[nodiscard]] ModifiersTaken modifiers_taken(uint32_t fourcc) const;
 
@@ -85,8 +91,8 @@ class Negotiator {
 
  private:
   [[nodiscard]] bool try_caps(const OutputFormat& output, GstVideoFormat format,
-                              GstVideoCodecState* input, Delivery delivery, uint64_t modifier,
-                              Agreement& out);
+                              GstVideoCodecState* input, Delivery delivery,
+                              const SurfaceOffer& offer, Agreement& out);
 
   GstVideoDecoder& decoder_;
   const AllocationAnswer& last_answer_;

@@ -14,6 +14,7 @@ SurfaceLook look_at(const decode::DecodedFrame& picture, video::LayoutRule rule)
     return out;
   }
   const dmabuf::ExternalFrame& frame = *exported->frame;
+  out.opaque = frame.opaque;
   if (frame.plane_count > 0) out.modifier = frame.objects[frame.planes[0].object].modifier;
   auto layout = video::classify(frame.describe(), rule);
   if (!layout) {
@@ -35,8 +36,8 @@ SurfaceLook look_at(const decode::DecodedFrame& picture, video::LayoutRule rule)
 }
 
 SurfaceOffer offer_of(const SurfaceLook& look, const decode::DecodedFrame& picture) {
-  SurfaceOffer out{.modifier = look.layout.modifier};
   const dmabuf::ExternalFrame& frame = *look.exported.frame;
+  SurfaceOffer out{.modifier = look.layout.modifier, .opaque = frame.opaque};
   GstVideoInfo info;
   gst_video_info_init(&info);
   const GstVideoFormat format = picture.surface->fourcc() == format::kNV12

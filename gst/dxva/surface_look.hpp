@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include <optional>
+
 #include "gst/dxva/negotiation.hpp"
 #include "lib/base/fourcc.hpp"
 #include "lib/base/path.hpp"
@@ -14,6 +16,7 @@ namespace dxva::gst {
 struct SurfaceLook {
   Reason refused = Reason::None;
   uint64_t modifier = kModifierInvalid;  // as exported, also of a layout that is refused
+  std::optional<DeviceUuids> opaque;     // the same: no dma-bufs
   va::Surface::Export exported;
   video::Layout layout;
 };

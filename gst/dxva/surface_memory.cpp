@@ -48,7 +48,7 @@ bool read_back(const va::Surface& surface, const std::vector<StagedPlane>& plane
 }  // namespace
 
 Result<std::shared_ptr<SurfaceMemories>> SurfaceMemories::of(
-    va::Surface& surface, const va::Surface::Export& exported, GstAllocator* allocator) {
+    va::Surface& surface, const va::Surface::Export& exported, const Allocators& allocators) {
   // The number, not "new this time": a picture in new memory may have left by another way.
   const auto* home = static_cast<const Home*>(surface.attachment.get());
   if (home && home->generation == exported.generation) return home->memories;
@@ -83,13 +83,18 @@ Result<std::shared_ptr<SurfaceMemories>> SurfaceMemories::of(
 
   for (const Part& part : parts) {
     const auto& object = frame.objects[part.object];
+    const auto read = [&surface, planes = part.planes](std::span<uint8_t> to) {
+      return read_back(surface, planes, to);
+    };
     auto memory =
-        wrap_dmabuf(allocator, object.fd.get(), exported.frame, object.size_bytes,
-                    {.linear = object.modifier == kModifierLinear,
-                     .writable = false,
-                     .read_back = [&surface, planes = part.planes](std::span<uint8_t> to) {
-                       return read_back(surface, planes, to);
-                     }});
+        frame.opaque
+            ? wrap_opaque(allocators.opaque, object.fd.get(), exported.frame, object.size_bytes,
+                          object.identity,
+                          {.linear = false, .writable = false, .read_back = read})
+            : wrap_dmabuf(allocators.dmabuf, object.fd.get(), exported.frame, object.size_bytes,
+                          {.linear = object.modifier == kModifierLinear,
+                           .writable = false,
+                           .read_back = read});
     if (!memory) return Error{.code = ErrorCode::Failed, .call = "gst_fd_allocator_alloc"};
     GstMiniObject* object_base = GST_MINI_OBJECT_CAST(memory.get());
     // The memory keeps its keeper alive, and so the other way round, until retire().

@@ -21,9 +21,14 @@ namespace dxva::gst {
 // home, the lease on the surface ends. Thread-safe.
 class SurfaceMemories : public std::enable_shared_from_this<SurfaceMemories> {
  public:
+  // Lent; whichever the surface's memory needs.
+  struct Allocators {
+    GstAllocator* dmabuf = nullptr;
+    GstAllocator* opaque = nullptr;
+  };
   // The surface's memories, made anew when it was exported from other memory than last time.
   [[nodiscard]] static Result<std::shared_ptr<SurfaceMemories>> of(
-      va::Surface& surface, const va::Surface::Export& exported, GstAllocator* allocator);
+      va::Surface& surface, const va::Surface::Export& exported, const Allocators& allocators);
   ~SurfaceMemories();
 
   // Puts all memories into `buffer`, and with them the surface, which is shown until they come

@@ -27,6 +27,7 @@ video::ImageDescription ExternalFrame::describe() const {
 
 Result<ExternalFrame> ExternalFrame::duplicate() const {
   ExternalFrame copy;
+  copy.opaque = opaque;
   copy.fourcc = fourcc;
   copy.width = width;
   copy.height = height;

@@ -6,8 +6,10 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
 #include "lib/base/buffer_identity.hpp"
+#include "lib/base/device_uuids.hpp"
 #include "lib/base/result.hpp"
 #include "lib/base/unique_fd.hpp"
 #include "lib/video/nv12_layout.hpp"
@@ -29,6 +31,9 @@ struct ExternalFrame {
     uint32_t format = 0;
   };
 
+  // Set: no dma-bufs but opaque memory of this device and driver. Sizes are then the exporter's
+  // word, and identities made of its numbers.
+  std::optional<DeviceUuids> opaque;
   uint32_t fourcc = 0;
   uint32_t width = 0;  // pixels, of the surface (coded size)
   uint32_t height = 0;

@@ -3,9 +3,16 @@
 
 #include <cstdint>
 
+#include "lib/base/buffer_identity.hpp"
 #include "lib/base/result.hpp"
 
 namespace dxva::dmabuf {
+
+// A name for memory that fstat() has none for (all of NVIDIA's lead to one node): the number
+// that its exporter gave it, in a device that no file system has.
+[[nodiscard]] inline BufferIdentity opaque_identity(uint64_t memory_id) {
+  return {.device = UINT64_MAX - 1, .inode = memory_id};
+}
 
 // Looks at a descriptor that is said to be opaque memory of `size_bytes` (Vulkan's OPAQUE_FD)
 // before a driver is given a duplicate of it: Mesa reads from whatever it gets, so a pipe or an

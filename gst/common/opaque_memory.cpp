@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/common/opaque_memory.hpp"
+
+namespace dxva::gst {
+namespace {
+
+constexpr const char* kDevice = "device-uuid";
+constexpr const char* kDriver = "driver-uuid";
+
+GQuark identity_quark() {
+  static const GQuark quark = g_quark_from_static_string("dxva-opaque-identity");
+  return quark;
+}
+
+}  // namespace
+
+void set_uuids(GstStructure* caps, const DeviceUuids& uuids) {
+  gst_structure_set(caps, kDevice, G_TYPE_STRING, uuid_text(uuids.device).c_str(), kDriver,
+                    G_TYPE_STRING, uuid_text(uuids.driver).c_str(), nullptr);
+}
+
+void remove_uuids(GstStructure* caps) {
+  gst_structure_remove_fields(caps, kDevice, kDriver, nullptr);
+}
+
+std::optional<DeviceUuids> uuids_of(const GstStructure* caps) {
+  const char* device = gst_structure_get_string(caps, kDevice);
+  const char* driver = gst_structure_get_string(caps, kDriver);
+  if (!device || !driver) return std::nullopt;
+  const auto device_uuid = parse_uuid(device);
+  const auto driver_uuid = parse_uuid(driver);
+  if (!device_uuid || !driver_uuid) return std::nullopt;
+  return DeviceUuids{.device = *device_uuid, .driver = *driver_uuid};
+}
+
+void set_opaque_identity(GstMemory* memory, const BufferIdentity& identity) {
+  gst_mini_object_set_qdata(GST_MINI_OBJECT_CAST(memory), identity_quark(),
+                            new BufferIdentity(identity),
+                            [](gpointer held) { delete static_cast<BufferIdentity*>(held); });
+}
+
+std::optional<BufferIdentity> opaque_identity(GstMemory* memory) {
+  while (memory->parent) memory = memory->parent;
+  if (!gst_memory_is_type(memory, kOpaqueMemoryType)) return std::nullopt;
+  const auto* held = static_cast<const BufferIdentity*>(
+      gst_mini_object_get_qdata(GST_MINI_OBJECT_CAST(memory), identity_quark()));
+  return held ? std::optional(*held) : std::nullopt;
+}
+
+}  // namespace dxva::gst
