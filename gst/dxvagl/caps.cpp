@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "gst/common/opaque_memory.hpp"
+
 namespace dxva::gst {
 namespace {
 
@@ -86,6 +88,8 @@ void set_strings(GstStructure* structure, const char* field, const Formats& valu
 MemoryKind memory_of(const GstCapsFeatures* features) {
   if (features && gst_caps_features_contains(features, kGl)) return MemoryKind::Gl;
   if (features && gst_caps_features_contains(features, kDmabuf)) return MemoryKind::Dmabuf;
+  if (features && gst_caps_features_contains(features, kOpaqueFdFeature))
+    return MemoryKind::Opaque;
   return MemoryKind::System;
 }
 
@@ -139,6 +143,7 @@ void append_outputs(GstCaps* out, const GstStructure* structure,
   const auto base = [&] {
     GstStructure* copy = gst_structure_copy(structure);
     gst_structure_remove_field(copy, "drm-format");
+    remove_uuids(copy);
     gst_structure_set(copy, "texture-target", G_TYPE_STRING, GST_GL_TEXTURE_TARGET_2D_STR,
                       nullptr);
     return copy;
@@ -210,7 +215,7 @@ void add_downstream(GstCaps* out, const GstStructure* structure,
       append_outputs(out, structure, features, inside.all, inside.own, with);
   }
   std::erase_if(inputs, [&](const std::string& name) {
-    return memory == MemoryKind::Dmabuf ? !is_pass_input(name) : !contains(gl_formats(), name);
+    return memory == MemoryKind::System ? !contains(gl_formats(), name) : !is_pass_input(name);
   });
   if (!inputs.empty()) append_outputs(out, structure, features, inputs, inputs, with);
 }
@@ -257,9 +262,16 @@ void append_drm_inputs(GstCaps* out, const GstStructure* structure,
 }
 
 void append_plain_inputs(GstCaps* out, const GstStructure* structure,
-                         const GstCapsFeatures* features, const Formats& inputs) {
+                         const GstCapsFeatures* features, const Formats& inputs,
+                         const TransformCaps& with) {
   if (inputs.empty()) return;
   const Formats shared = shared_of(inputs);
+  if (!shared.empty() && with.opaque) {
+    GstStructure* entry = as_input(structure);
+    set_strings(entry, "format", shared);
+    set_uuids(entry, *with.opaque);
+    append(out, entry, features_with(features, kOpaqueFdFeature));
+  }
   if (!shared.empty()) {
     GstStructure* entry = as_input(structure);
     set_strings(entry, "format", shared);
@@ -318,9 +330,9 @@ void add_upstream(GstCaps* out, const GstStructure* structure, const GstCapsFeat
 
   append_drm_inputs(out, structure, features, own, Becomes::Own, with);
   append_drm_inputs(out, without_matrix, features, drawn_from, Becomes::Rgb, with);
-  append_plain_inputs(out, structure, features, own);
+  append_plain_inputs(out, structure, features, own, with);
   std::erase_if(drawn_from, [&](const std::string& name) { return contains(own, name); });
-  append_plain_inputs(out, without_matrix, features, drawn_from);
+  append_plain_inputs(out, without_matrix, features, drawn_from, with);
   gst_structure_free(without_matrix);
 }
 
@@ -358,6 +370,7 @@ GstPtr<GstCaps> sink_template_caps() {
         ", height=" GST_VIDEO_SIZE_RANGE ", framerate=" GST_VIDEO_FPS_RANGE,
         kDmabuf);
   add(kLinear, kDmabuf);
+  add(kLinear, kOpaqueFdFeature);
   add(kAll, kGl);
   add(kAll, kSystem);
   return GstPtr<GstCaps>::adopt(caps);
@@ -462,6 +475,7 @@ std::optional<InputFormat> parse_input(GstCaps* caps) {
     gst_structure_remove_field(structure, "drm-format");
     gst_structure_set(structure, "format", G_TYPE_STRING, inside, nullptr);
   }
+  if (out.memory == MemoryKind::Opaque) out.opaque_uuids = uuids_of(structure);
   gst_caps_set_features_simple(plain.get(), nullptr);
   if (!gst_video_info_from_caps(&out.info, plain.get())) return std::nullopt;
   return out;

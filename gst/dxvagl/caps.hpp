@@ -9,6 +9,7 @@
 
 #include "gst/common/gst_ptr.hpp"
 #include "gst/dxvagl/dmabuf_offer.hpp"
+#include "lib/base/device_uuids.hpp"
 
 namespace dxva::gst {
 
@@ -30,8 +31,9 @@ struct DrmFormat {
 // What one pad can have when the other has `caps`. Own format first: it needs no shader pass.
 struct TransformCaps {
   DmabufOffers offers;
-  bool drm_caps = false;  // list DMA_DRM forms
-  bool draws = true;      // there are shaders to make RGB with
+  bool drm_caps = false;              // list DMA_DRM forms
+  bool draws = true;                  // there are shaders to make RGB with
+  std::optional<DeviceUuids> opaque;  // whose opaque memory is taken
 };
 [[nodiscard]] GstPtr<GstCaps> transform_caps(GstPadDirection direction, GstCaps* caps,
                                              const TransformCaps& with);
@@ -42,11 +44,12 @@ struct TransformCaps {
 [[nodiscard]] GstPtr<GstCaps> fixate_output(GstCaps* in, GstPtr<GstCaps> candidates,
                                             const DmabufOffers& offers);
 
-enum class MemoryKind { System, Dmabuf, Gl };
+enum class MemoryKind { System, Dmabuf, Opaque, Gl };
 struct InputFormat {
   GstVideoInfo info;  // of the pixels, whatever the caps wrap them in
   MemoryKind memory = MemoryKind::System;
   uint64_t modifier = 0;
+  std::optional<DeviceUuids> opaque_uuids;  // of MemoryKind::Opaque
 };
 [[nodiscard]] std::optional<InputFormat> parse_input(GstCaps* caps);
 

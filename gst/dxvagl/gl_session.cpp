@@ -57,6 +57,7 @@ GlSession::GlSession(std::shared_ptr<GstGlThread> thread, std::shared_ptr<const 
       native_fence_(gl::load_native_fence(display_, egl)),
       pool_(thread_, api_) {
   set_up_import(egl, gl_proc);
+  set_up_memory_objects(gl_proc);
   if (offers_.empty()) offers_ = linear_offers();
 }
 
@@ -81,6 +82,17 @@ void GlSession::set_up_import(const gl::ProcAddress& egl, const gl::ProcAddress&
   whole_images_.emplace(thread_, api_, *import, formats);
   offers_ = rank_offers(formats, import->samples_external);
   DXVA_INFO(Gl, "dma-bufs are imported as EGLImages on %s", api_->facts.renderer.c_str());
+}
+
+void GlSession::set_up_memory_objects(const gl::ProcAddress& gl_proc) {
+  auto made = MemoryObjects::create(thread_, api_, gl_proc);
+  if (made) {
+    memory_objects_ = std::move(*made);
+    return;
+  }
+  memory_object_refusal_ = made.error().reason;
+  DXVA_INFO(Gl, "no opaque memory on %s: %s", api_->facts.renderer.c_str(),
+            made.error().describe().c_str());
 }
 
 Result<const gl::Nv12Pass*> GlSession::pass() {

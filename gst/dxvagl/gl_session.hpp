@@ -8,6 +8,7 @@
 
 #include "gst/dxvagl/dmabuf_offer.hpp"
 #include "gst/dxvagl/gst_gl_thread.hpp"
+#include "gst/dxvagl/memory_objects.hpp"
 #include "gst/dxvagl/memory_watch.hpp"
 #include "lib/base/result.hpp"
 #include "lib/gl/egl_importer.hpp"
@@ -58,6 +59,9 @@ class GlSession {
     return whole_images_ ? &*whole_images_ : nullptr;
   }
   [[nodiscard]] Reason import_refusal() const { return import_refusal_; }
+  // Null when this context takes no opaque memory, and then why.
+  [[nodiscard]] MemoryObjects* memory_objects() const { return memory_objects_.get(); }
+  [[nodiscard]] Reason memory_object_refusal() const { return memory_object_refusal_; }
   // What caps may promise to import.
   [[nodiscard]] const DmabufOffers& offers() const { return offers_; }
 
@@ -75,6 +79,7 @@ class GlSession {
 
  private:
   void set_up_import(const gl::ProcAddress& egl, const gl::ProcAddress& gl_proc);
+  void set_up_memory_objects(const gl::ProcAddress& gl_proc);
 
   // The order is that of need: what is above is used by the destructors of what is below.
   const std::shared_ptr<GstGlThread> thread_;
@@ -86,6 +91,8 @@ class GlSession {
   std::optional<gl::EglImporter> importer_;
   std::optional<gl::WholeImageImporter> whole_images_;
   Reason import_refusal_ = Reason::None;
+  std::unique_ptr<MemoryObjects> memory_objects_;
+  Reason memory_object_refusal_ = Reason::None;
   DmabufOffers offers_;
   // Apart, because memories that die tell it so, and must not hold the whole session for that.
   std::shared_ptr<gl::ImportCache> cache_ = std::make_shared<gl::ImportCache>();

@@ -104,10 +104,11 @@ GstPtr<GstCaps> GlUpload::transform_caps(GstPadDirection direction, GstCaps* cap
   // What can be imported is only known in the context. Once there is a display a context can be
   // had, and an answer given now without it would be one that changes later.
   const auto session = find_session();
-  return gst::transform_caps(direction, caps,
-                             {.offers = offers(),
-                              .drm_caps = has_drm_caps(),
-                              .draws = !session || session->api().shaders.has_value()});
+  TransformCaps with{.offers = offers(),
+                     .drm_caps = has_drm_caps(),
+                     .draws = !session || session->api().shaders.has_value()};
+  if (session && session->memory_objects()) with.opaque = session->memory_objects()->uuids();
+  return gst::transform_caps(direction, caps, with);
 }
 
 bool GlUpload::set_caps(GstCaps* in, GstCaps* out) {

@@ -42,8 +42,7 @@ GType import_mode_type() {
          "auto"},
         {static_cast<gint>(ImportMode::Egl), "EGLImage, else a copy", "egl"},
         {static_cast<gint>(ImportMode::MemoryObject),
-         "GL_EXT_memory_object_fd, else a copy (not in this version: every frame is copied)",
-         "memory-object"},
+         "GL_EXT_memory_object_fd for opaque memory, else a copy", "memory-object"},
         {static_cast<gint>(ImportMode::Copy), "Copy every frame", "copy"},
         {0, nullptr, nullptr},
     };

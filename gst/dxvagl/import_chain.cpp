@@ -10,6 +10,7 @@
 
 #include "gst/dxvagl/colour.hpp"
 #include "gst/dxvagl/import_check.hpp"
+#include "gst/dxvagl/opaque_import.hpp"
 #include "lib/base/log.hpp"
 
 namespace dxva::gst {
@@ -158,6 +159,7 @@ bool is_general(Reason reason) {
 ImportAnswer import_frame(GlSession& session, GstBuffer* input, const InputPicture& picture,
                           const ImportWish& wish) {
   if (wish.mode == ImportMode::Copy) return {.reason = Reason::ImportCopyForced};
+  if (is_opaque(input)) return import_opaque(session, input, picture, wish.mode);
   Result<gl::ImportRequest> request = as_descriptors(input, picture);
   if (!request) return {.reason = request.error().reason};
   if (const Reason reason = general_refusal(session, wish.mode); reason != Reason::None)

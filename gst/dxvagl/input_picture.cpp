@@ -11,6 +11,7 @@
 #include <string>
 
 #include "gst/common/gst_ptr.hpp"
+#include "gst/common/opaque_memory.hpp"
 #include "lib/base/checked.hpp"
 #include "lib/base/fourcc.hpp"
 #include "lib/dmabuf/identity.hpp"
@@ -113,7 +114,8 @@ std::optional<uint64_t> file_size(int fd) {
 
 Status check_backing(GstMemory* memory) {
   GstMemory* root = root_of(memory);
-  if (!gst_is_fd_memory(root)) return Done{};
+  // Its map is a read-back into memory of its own, and its descriptor has no size to ask for.
+  if (!gst_is_fd_memory(root) || opaque_identity(root)) return Done{};
   const auto size = file_size(gst_fd_memory_get_fd(root));
   if (!size) return refusal(Reason::BadDescriptor, "a descriptor that has no size");
   if (!(Checked(memory->offset) + memory->size).fits_in(*size))
@@ -197,6 +199,45 @@ Result<gl::ImportRequest> as_descriptors(GstBuffer* buffer, const InputPicture& 
     return refusal(Reason::AuxPlane, "the video meta has more planes than the format");
   if (image.fourcc == 0)
     return refusal(Reason::FormatUnsupported, GST_VIDEO_INFO_NAME(picture.info));
+  return request;
+}
+
+bool is_opaque(GstBuffer* buffer) {
+  return gst_buffer_n_memory(buffer) > 0 &&
+         opaque_identity(gst_buffer_peek_memory(buffer, 0)).has_value();
+}
+
+Result<gl::OpaqueRequest> as_opaque(GstBuffer* buffer, const InputPicture& picture) {
+  if (!picture.opaque_uuids) return refusal(Reason::UuidMismatch, "caps without UUIDs");
+  gl::OpaqueRequest request{.uuids = *picture.opaque_uuids};
+  video::ImageDescription& image = request.image;
+  image.fourcc = drm_fourcc(*picture.info);
+  if (image.fourcc == 0)
+    return refusal(Reason::FormatUnsupported, GST_VIDEO_INFO_NAME(picture.info));
+  image.width = static_cast<uint32_t>(GST_VIDEO_INFO_WIDTH(picture.info));
+  image.height = static_cast<uint32_t>(GST_VIDEO_INFO_HEIGHT(picture.info));
+  image.plane_count = picture.plane_count;
+  for (uint32_t p = 0; p < picture.plane_count && p < video::kMaxPlanes; ++p) {
+    const auto place = locate(buffer, picture.offset[p]);
+    if (!place) return outside(p);
+    GstMemory* memory = gst_buffer_peek_memory(buffer, place->memory);
+    GstMemory* root = root_of(memory);
+    const auto identity = opaque_identity(root);
+    if (!identity || !gst_is_fd_memory(root))
+      return refusal(Reason::SystemMemory, "planes in memory of different kinds");
+    uint32_t object = 0;
+    while (object < image.object_count && image.objects[object].identity != *identity) ++object;
+    if (object == image.object_count) {
+      request.fds[object] = gst_fd_memory_get_fd(root);
+      image.objects[object] = {
+          .size_bytes = root->maxsize, .identity = *identity, .modifier = kModifierLinear};
+      ++image.object_count;
+    }
+    image.planes[p] = {.object = object,
+                       .offset = memory->offset + place->skip,
+                       .pitch_bytes = picture.pitch_bytes[p],
+                       .format = 0};
+  }
   return request;
 }
 

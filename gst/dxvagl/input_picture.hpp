@@ -5,10 +5,13 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "lib/base/device_uuids.hpp"
 #include "lib/base/result.hpp"
 #include "lib/gl/egl_importer.hpp"
+#include "lib/gl/memory_object_importer.hpp"
 #include "lib/gl/texture_uploader.hpp"
 
 namespace dxva::gst {
@@ -22,6 +25,7 @@ struct InputPicture {
   std::array<uint64_t, GST_VIDEO_MAX_PLANES> offset{};
   std::array<uint64_t, GST_VIDEO_MAX_PLANES> pitch_bytes{};
   uint64_t modifier = 0;
+  std::optional<DeviceUuids> opaque_uuids;  // of opaque memory, by the caps
   bool crop_applied = false;
   bool has_aux_planes = false;  // beside those of the format; only a driver knows what they say
 
@@ -29,6 +33,13 @@ struct InputPicture {
 };
 [[nodiscard]] Result<InputPicture> look_at(GstBuffer* buffer, const GstVideoInfo& info,
                                            uint64_t modifier);
+
+// Opaque memory by all that can be seen of it (gst/common/opaque_memory.hpp): by the memory,
+// not by the caps.
+[[nodiscard]] bool is_opaque(GstBuffer* buffer);
+// Such a picture. Refusals: as as_descriptors(), and UuidMismatch when the caps name nobody.
+[[nodiscard]] Result<gl::OpaqueRequest> as_opaque(GstBuffer* buffer,
+                                                  const InputPicture& picture);
 
 // The picture as descriptors. The decision is made by looking at the memory and not at the
 // caps: a decoder sends a copied frame in the middle of a DMABuf stream, and a camera sends

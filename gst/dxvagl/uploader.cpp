@@ -138,6 +138,19 @@ Result<GstPtr<GstBuffer>> Uploader::show(const gl::WholeImage& image,
   return wrap_pooled(out_, *out_specs_, std::move(target));
 }
 
+Result<GstPtr<GstBuffer>> Uploader::show(const gl::MemoryObjectSource& picture,
+                                         const std::shared_ptr<void>&) {
+  gl::MemoryObjectPass& pass = active_->memory_objects()->pass();
+  std::unique_ptr<gl::TextureSet> target = active_->pool().acquire(*out_specs_);
+  if (!target) return Error{.code = ErrorCode::NoMemory, .call = "glTexImage2D"};
+  const auto names = target->names();
+  Status drawn = draws_ ? pass.draw_rgb(*picture, names[0], matrix_)
+                        : pass.draw_plane(*picture, 0, names[0]);
+  if (drawn && !draws_) drawn = pass.draw_plane(*picture, 1, names[1]);
+  if (!drawn) return drawn.error();
+  return wrap_pooled(out_, *out_specs_, std::move(target));
+}
+
 Result<GstPtr<GstBuffer>> Uploader::send_imported(
     GstBuffer* input, const std::shared_ptr<const gl::Imported>& imported) {
   std::optional<Result<GstPtr<GstBuffer>>> out;
@@ -210,8 +223,9 @@ Result<Uploader::Picture> Uploader::process(GstBuffer* input, ImportWish wish) {
   if (!out_specs_)
     return Error{.code = ErrorCode::Unsupported, .text = "no textures for the output format"};
 
-  const Result<InputPicture> picture = look_at(input, in_.info, in_.modifier);
+  Result<InputPicture> picture = look_at(input, in_.info, in_.modifier);
   if (!picture) return picture.error();
+  picture->opaque_uuids = in_.opaque_uuids;
 
   if (wish != wish_) {
     // What one way gave or refused says nothing about another.

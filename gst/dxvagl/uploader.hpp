@@ -59,6 +59,8 @@ class Uploader {
                                                const std::shared_ptr<void>& lease);
   [[nodiscard]] Result<GstPtr<GstBuffer>> show(const gl::WholeImage& image,
                                                const std::shared_ptr<void>& lease);
+  [[nodiscard]] Result<GstPtr<GstBuffer>> show(const gl::MemoryObjectSource& picture,
+                                               const std::shared_ptr<void>& lease);
   [[nodiscard]] Result<GstPtr<GstBuffer>> draw(GLuint luma, GLuint chroma);
   [[nodiscard]] GstPtr<GstBuffer> wrap_pooled(const GstVideoInfo& info,
                                               const gl::TextureSpecs& specs,

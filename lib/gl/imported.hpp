@@ -7,6 +7,7 @@
 #include <GL/gl.h>
 
 #include "lib/base/path.hpp"
+#include "lib/gl/memory_object_importer.hpp"
 #include "lib/gl/texture_set.hpp"
 
 namespace dxva::gl {
@@ -24,9 +25,12 @@ struct WholeImage {
   GLenum target = 0;  // GL_TEXTURE_2D or kTextureExternal
 };
 
+// Memory of unknown layout to the driver, which our own shader finds its way in.
+using MemoryObjectSource = std::shared_ptr<MemoryObjectPicture>;
+
 // What GL samples of an import. The alternatives differ in what can be made of them: planes
 // leave as they are, anything else goes through a shader pass with each frame.
-using Source = std::variant<PlaneTextures, WholeImage>;
+using Source = std::variant<PlaneTextures, WholeImage, MemoryObjectSource>;
 
 // Made once per buffer and layout, and kept by the cache and by every frame that is out.
 struct Imported {

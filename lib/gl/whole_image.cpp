@@ -116,9 +116,9 @@ Result<WholeImage> WholeImageImporter::import(const ImportRequest& request,
 
   const Result<EglImage> egl_image = EglImage::create(egl_, attributes);
   if (!egl_image) return egl_image.error();
-  WholeImage out{.texture = TextureSet::create(thread_, gl_, 1),
-                 .target = how == ImportFormats::Sampling::External ? kTextureExternal
-                                                                    : GL_TEXTURE_2D};
+  WholeImage out{
+      .texture = TextureSet::create(thread_, gl_, 1),
+      .target = how == ImportFormats::Sampling::External ? kTextureExternal : GL_TEXTURE_2D};
   if (auto bound = egl_image->bind(*gl_, out.target, out.texture->names()[0], GL_NEAREST);
       !bound)
     return bound.error();

@@ -40,6 +40,8 @@ enter_environment() {
     # libva has no way to find a driver for an X server without a GPU.
     default LIBVA_DRIVER_NAME dxvasoft
     default GST_DXVA_TEST memfd,software-import
+    # The bundled driver then has memory that can come in that way.
+    [ "${want_opaque:-}" != yes ] || default DXVASOFT_MEMORY vulkan
   fi
   # GstGL finds no display by itself on a machine without one.
   if [ "${want_window:-}" != yes ] && [ -z "${GST_GL_WINDOW:-}${GST_GL_PLATFORM:-}" ]; then

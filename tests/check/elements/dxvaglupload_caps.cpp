@@ -90,6 +90,28 @@ GST_START_TEST(upstream_may_send_drm_then_dmabuf_then_system_memory) {
 }
 GST_END_TEST;
 
+GST_START_TEST(opaque_memory_is_asked_for_from_one_device_only) {
+  dxva::DeviceUuids uuids;
+  uuids.device[0] = 0xab;
+  uuids.driver[15] = 0x12;
+  auto with = kOld;
+  with.opaque = uuids;
+  const auto caps = transform(GST_PAD_SRC, "video/x-raw(memory:GLMemory),format=RGBA", with);
+  const std::string opaque = "video/x-raw(memory:OpaqueFd),format=NV12";
+  const std::string device = ",device-uuid=(string)ab" + std::string(30, '0');
+  const std::string driver = ",driver-uuid=(string)" + std::string(30, '0');
+  fail_unless(takes(caps, (opaque + device + driver + "12").c_str()));
+  fail_unless(!takes(caps, (opaque + device + driver + "13").c_str()));
+  // A context that takes none says nothing of it.
+  const auto none = transform(GST_PAD_SRC, "video/x-raw(memory:GLMemory),format=RGBA", kOld);
+  fail_unless(!takes(none, (opaque + device + driver + "12").c_str()));
+  // What comes out no longer says where it came from.
+  expect(transform(GST_PAD_SINK, (opaque + device + driver + "12").c_str(), with),
+         "video/x-raw(memory:GLMemory),format=NV12,texture-target=2D;"
+         "video/x-raw(memory:GLMemory),format=RGBA,texture-target=2D");
+}
+GST_END_TEST;
+
 GST_START_TEST(old_gstreamer_is_never_offered_drm_caps) {
   const auto caps = transform(GST_PAD_SRC, "video/x-raw(memory:GLMemory),format=NV12", kOld);
   const dxva::gst::GlibString text(gst_caps_to_string(caps.get()));
@@ -352,6 +374,7 @@ int main(int argc, char** argv) {
   tcase_add_test(tests, drm_formats_become_the_format_inside);
   tcase_add_test(tests, a_drm_format_nobody_knows_gives_nothing);
   tcase_add_test(tests, upstream_may_send_drm_then_dmabuf_then_system_memory);
+  tcase_add_test(tests, opaque_memory_is_asked_for_from_one_device_only);
   tcase_add_test(tests, old_gstreamer_is_never_offered_drm_caps);
   tcase_add_test(tests, a_consumer_of_rgba_is_served_by_both_planar_formats);
   tcase_add_test(tests, without_shaders_nothing_is_converted);

@@ -56,12 +56,27 @@ def main() -> None:
                  sum(said.get("steps", {}).values()) == FRAMES,
                  "every frame equals the reference and has taken one step", str(ran))
 
+    if rig.name() == rig.GPU:
+        tap.skip("opaque memory is imported as memory objects", "the bundled driver would need the GPU's Vulkan")
+    else:
+        vulkan = {"DXVASOFT_MEMORY": "vulkan"}
+        all_on(tap, "opaque memory is imported as memory objects, and every frame equals the reference",
+               play("--check", "--json", "--import", "memory-object", **vulkan), "memory-object")
+        all_on(tap, "opaque memory is imported so without being told", play("--check", "--json", **vulkan),
+               "memory-object")
+        all_on(tap, "import=egl copies opaque memory",
+               play("--check", "--json", "--import", "egl", **vulkan), "cpu-copy", "not-a-dmabuf")
+        all_on(tap, "a dma-buf is no opaque memory: import=memory-object copies it",
+               play("--check", "--json", "--import", "memory-object"), "cpu-copy", "memory-object-unsupported")
     all_on(tap, "import=copy copies every frame, and each equals the reference",
            play("--check", "--json", "--import", "copy"), "cpu-copy", "import-copy-forced")
     if rig.name() == rig.MEMFD and "/dev/mesa/" in str(rig.os.environ.get("LD_LIBRARY_PATH")):
         all_on(tap, "the system's Mesa copies every frame by itself and says why",
                play("--check", "--json", environment=rig.on_the_systems_mesa()),
                "cpu-copy", "no-import-extension")
+        all_on(tap, "the system's Mesa imports opaque memory",
+               play("--check", "--json", "--import", "memory-object", environment=rig.on_the_systems_mesa(),
+                    DXVASOFT_MEMORY="vulkan"), "memory-object")
     else:
         tap.skip("the system's Mesa copies every frame by itself and says why",
                  "this rig does not run on a private Mesa")

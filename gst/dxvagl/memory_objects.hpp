@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <memory>
+
+#include "gst/dxvagl/gst_gl_thread.hpp"
+#include "lib/base/device_uuids.hpp"
+#include "lib/base/result.hpp"
+#include "lib/gl/imported.hpp"
+#include "lib/gl/memory_object_importer.hpp"
+#include "lib/gl/memory_object_pass.hpp"
+#include "lib/gl/memory_object_self_test.hpp"
+
+namespace dxva::gst {
+
+// Opaque memory in one GL context: which forms its driver was seen to show rightly, and imports
+// in those. GL-thread only, but for what says otherwise and for its deletion.
+class MemoryObjects {
+ public:
+  // Refusals: MemoryObjectUnsupported, SoftwareRenderer.
+  [[nodiscard]] static Result<std::unique_ptr<MemoryObjects>> create(
+      std::shared_ptr<gl::GlThread> thread, std::shared_ptr<const gl::GlApi> gl,
+      const gl::ProcAddress& proc);
+
+  // Whose memory is taken; any thread.
+  [[nodiscard]] const DeviceUuids& uuids() const { return importer_.api().uuids; }
+
+  // In the first form that takes the layout and has passed the self-test, which runs now when
+  // it has not run for the likes of this.
+  [[nodiscard]] Result<gl::Source> import(const gl::OpaqueRequest& request);
+
+  [[nodiscard]] gl::MemoryObjectPass& pass() { return pass_; }
+
+ private:
+  MemoryObjects(std::shared_ptr<gl::GlThread> thread, std::shared_ptr<const gl::GlApi> gl,
+                const gl::MemoryObjectApi& api);
+
+  gl::MemoryObjectImporter importer_;
+  gl::MemoryObjectPass pass_;
+  gl::MemoryObjectSelfTest self_test_;
+};
+
+}  // namespace dxva::gst

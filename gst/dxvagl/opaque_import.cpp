@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/dxvagl/opaque_import.hpp"
+
+#include <optional>
+#include <utility>
+
+#include "gst/common/opaque_memory.hpp"
+#include "lib/base/log.hpp"
+
+namespace dxva::gst {
+namespace {
+
+// What the cache holds must not outlive the producer's memory, whose number may be anything's
+// after that.
+void forget_with(GlSession& session, GstBuffer* input) {
+  for (guint i = 0; i < gst_buffer_n_memory(input); ++i) {
+    GstMemory* memory = gst_buffer_peek_memory(input, i);
+    while (memory->parent) memory = memory->parent;
+    const auto identity = opaque_identity(memory);
+    if (!identity) continue;
+    session.watch().watch(memory,
+                          [cache = std::weak_ptr(session.cache()), identity = *identity] {
+                            if (const auto alive = cache.lock()) alive->evict(identity);
+                          });
+  }
+}
+
+}  // namespace
+
+ImportAnswer import_opaque(GlSession& session, GstBuffer* input, const InputPicture& picture,
+                           ImportMode mode) {
+  const Result<gl::OpaqueRequest> request = as_opaque(input, picture);
+  if (!request) return {.reason = request.error().reason};
+  ImportAnswer out{.identity = request->image.objects[0].identity};
+  if (mode == ImportMode::Egl) {
+    out.reason = Reason::NotADmabuf;
+    return out;
+  }
+  if (!session.memory_objects()) {
+    out.reason = session.memory_object_refusal();
+    return out;
+  }
+  const gl::ImportKey key = gl::ImportKey::of(request->image);
+  gl::ImportCache::Answer known = session.cache()->find(key);
+  switch (known.kind) {
+    using enum gl::ImportCache::Answer::Kind;
+    case Hit:
+      out.imported = std::move(known.imported);
+      return out;
+    case Refused:
+      out.reason = known.reason;
+      return out;
+    case Miss:
+      break;
+  }
+  std::optional<Result<gl::Source>> source;
+  session.thread().run([&] { source.emplace(session.memory_objects()->import(*request)); });
+  if (!*source) {
+    DXVA_INFO(Gl, "not imported as %s: %s", step_name(Step::MemoryObject),
+              source->error().describe().c_str());
+    out.reason = source->error().reason;
+    session.cache()->store_refusal(key, out.reason);
+    return out;
+  }
+  out.imported = std::make_shared<const gl::Imported>(
+      gl::Imported{.step = Step::MemoryObject, .source = std::move(**source)});
+  session.cache()->store(key, out.imported);
+  forget_with(session, input);
+  return out;
+}
+
+}  // namespace dxva::gst
