@@ -11,6 +11,7 @@
 #include <condition_variable>
 #include <map>
 #include <mutex>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -156,12 +157,15 @@ constexpr int kGroup = 20;  // pictures from key to key picture in h264_mp4(), a
 constexpr int kSeeks = 200;
 
 void seek_and_look(const GstPtr<GstElement>& pipeline, GstAppSink* sink,
-                   const Reference& reference, int number) {
-  const bool accurate = number % 2 == 0;
+                   const Reference& reference, int number, std::mt19937& random) {
+  // Up to a few pictures after the last one, that is in the middle of anything.
+  for (unsigned left = random() % 4; left > 0; --left)
+    (void)GstPtr<GstSample>::adopt(gst_app_sink_try_pull_sample(sink, 0));
+  const bool accurate = random() % 2 == 0;
   // All over the stream, to the start of a picture or into its middle.
-  const auto picture = static_cast<GstClockTime>(number * 37 % 60);
-  auto start = std::next(reference.hashes.begin(), static_cast<int>(picture))->first;
-  const GstClockTime target = start + (number % 3 == 0 ? reference.duration / 2 : 0);
+  const auto picture = static_cast<int>(random() % 60);
+  auto start = std::next(reference.hashes.begin(), picture)->first;
+  const GstClockTime target = start + (random() % 3 == 0 ? reference.duration / 2 : 0);
 
   const auto flags = static_cast<GstSeekFlags>(
       GST_SEEK_FLAG_FLUSH | (accurate ? GST_SEEK_FLAG_ACCURATE : GST_SEEK_FLAG_KEY_UNIT));
@@ -191,8 +195,12 @@ void play_and_seek(const std::string& file, const Reference& reference, int seek
   (void)GstPtr<GstSample>::adopt(gst_app_sink_pull_sample(GST_APP_SINK(sink.get())));
   const uint64_t made = call_counts().surfaces_made;
   Held warm;
+  const unsigned seed = std::random_device()();
+  if (seeks > 0) std::printf("# seed %u\n", seed);
+  std::fflush(stdout);
+  std::mt19937 random(seed);
   for (int i = 1; i <= seeks; ++i) {
-    seek_and_look(pipeline, GST_APP_SINK(sink.get()), reference, i);
+    seek_and_look(pipeline, GST_APP_SINK(sink.get()), reference, i, random);
     // By then each surface has been exported, and keeps its descriptor.
     if (i == seeks / 2) warm = Held::now();
   }
