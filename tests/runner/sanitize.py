@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The suite "sanitize": the C++ programs of unit, softva and elements once more, built with
-AddressSanitizer, its leak detection, and UndefinedBehaviorSanitizer."""
+AddressSanitizer, its leak detection, and UndefinedBehaviorSanitizer; and those whose business is threads
+with ThreadSanitizer."""
 
 import os
 import subprocess
@@ -19,16 +20,22 @@ PLUGINS = ["app", "audioparsers", "coreelements", "isomp4", "jpegformat", "libav
            "videotestsrc"]
 
 
-def prepare(folder: Path) -> str | None:
+# What threads share. A build of its own, of these alone: the two sanitizers do not go together, and
+# programs with GStreamer's own threads would report those.
+THREADED = {"unit": ["va_display_registry", "softva_fault_plan"], "softva": ["va_surface_pool"]}
+THREADED_TARGETS = ["lib/softva/dxvasoft_drv_video.so", "tests/check/libs/fakeva/dxvasoft_drv_video.so"]
+
+
+def prepare(folder: Path, sanitizers: str, targets: list[str]) -> str | None:
     """Configures and builds; the text of what went wrong, or None."""
     if not (folder / "build.ninja").exists():
-        setup = ["meson", "setup", str(folder), str(ROOT), "-Db_sanitize=address,undefined",
+        setup = ["meson", "setup", str(folder), str(ROOT), f"-Db_sanitize={sanitizers}",
                  "-Db_lundef=false", "-Dtools=disabled"]
         if (folder / "meson-info").exists():
             setup.append("--wipe")
         if subprocess.run(setup, stdin=subprocess.DEVNULL).returncode:
             return f"meson setup {folder} failed"
-    if subprocess.run(["ninja", "-C", str(folder)], stdin=subprocess.DEVNULL).returncode:
+    if subprocess.run(["ninja", "-C", str(folder), *targets], stdin=subprocess.DEVNULL).returncode:
         return f"the build in {folder} failed"
     return None
 
@@ -65,10 +72,29 @@ def environment(build: Path, folder: Path) -> dict[str, str]:
     }
 
 
+def run_threaded(build: Path) -> Counts:
+    """The programs of THREADED with ThreadSanitizer."""
+    folder = build.with_name(build.name + "-threads")
+    counts = Counts()
+    programs = [program for names in THREADED.values() for program in names]
+    problem = prepare(folder, "thread", THREADED_TARGETS +
+                      [f"tests/check/libs/{program}" for program in programs])
+    if problem:
+        counts.fail("sanitize: threads", problem)
+        return counts
+    settings = environment(build, folder) | {"TSAN_OPTIONS": "halt_on_error=1"}
+    for suite, names in THREADED.items():
+        ran = run_suite(folder, suite, only=names, timeout_factor=4, environment=settings)
+        if not ran.ran_anything():
+            ran.fail(f"sanitize: threads, {suite}", "no case ran")
+        counts.add(ran)
+    return counts
+
+
 def run(build: Path) -> Counts:
     folder = build.with_name(build.name + "-sanitize")
     counts = Counts()
-    problem = prepare(folder)
+    problem = prepare(folder, "address,undefined", [])
     if problem:
         counts.fail("sanitize", problem)
         return counts
@@ -87,4 +113,5 @@ def run(build: Path) -> Counts:
         if not ran.ran_anything():
             ran.fail(f"sanitize: {suite}", "no case ran")
         counts.add(ran)
+    counts.add(run_threaded(build))
     return counts

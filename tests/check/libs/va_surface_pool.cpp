@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Surfaces lent and given back, on the bundled driver.
+#include <atomic>
 #include <cstdlib>
+#include <deque>
+#include <mutex>
 #include <set>
 #include <thread>
 #include <vector>
@@ -264,6 +267,71 @@ GST_START_TEST(a_waiting_thread_gets_what_another_gives_back) {
 }
 GST_END_TEST
 
+namespace {
+
+// What a decoder shows and others hold for a while.
+class Screens {
+ public:
+  void give(va::SurfaceLease shown) {
+    const std::lock_guard guard(lock_);
+    held_.push_back(std::move(shown));
+  }
+  // Lets the oldest go, outside of the lock as a sink does.
+  void let_go() {
+    va::SurfaceLease oldest;  // goes after the lock
+    const std::lock_guard guard(lock_);
+    if (held_.empty()) return;
+    oldest.swap(held_.front());
+    held_.pop_front();
+  }
+
+ private:
+  std::mutex lock_;
+  std::deque<va::SurfaceLease> held_;
+};
+
+}  // namespace
+
+// One thread decodes and shows, two let buffers go, one flushes: the books add up, and nobody
+// draws into what somebody holds. Races show in a build with ThreadSanitizer.
+GST_START_TEST(decoder_screens_and_flushes_do_not_disturb_each_other) {
+  const auto pool = make_pool(open_display(), 6);
+  Screens screens;
+  std::atomic<bool> done{false};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 2; ++i)
+    threads.emplace_back([&] {
+      while (!done) screens.let_go();
+    });
+  threads.emplace_back([&] {
+    for (int i = 0; !done; ++i) {
+      pool->interrupt(i % 8 == 0);
+      std::this_thread::yield();
+    }
+    pool->interrupt(false);
+  });
+  uint64_t lent = 0;
+  while (lent < 1000) {
+    auto target = pool->acquire();
+    if (!target) {
+      fail_unless(target.error().code == ErrorCode::Busy);
+      std::this_thread::yield();
+      continue;
+    }
+    ++lent;
+    pool->end_pairs(accel::Severity::None);
+    if (!(*target)->sync()) continue;
+    if (!pool->wait_for_room(3)) continue;
+    screens.give(show(**target));
+  }
+  done = true;
+  for (std::thread& thread : threads) thread.join();
+  fail_unless_equals_uint64(pool->pairs().begun, lent);
+  fail_unless_equals_uint64(pool->pairs().ended, lent);
+  fail_unless_equals_int(pool->late_surfaces(), 0);
+}
+GST_END_TEST
+
 GST_START_TEST(a_lease_keeps_its_pool_and_display) {
   auto pool = make_pool(open_display(), 2);
   const va::SurfaceLease held = decoded(*pool);
@@ -342,6 +410,7 @@ static Suite* va_surface_pool_suite() {
   tcase_add_test(lending, an_empty_pool_makes_late_surfaces_up_to_a_limit);
   tcase_add_test(lending, an_interrupt_ends_the_wait);
   tcase_add_test(lending, a_waiting_thread_gets_what_another_gives_back);
+  tcase_add_test(lending, decoder_screens_and_flushes_do_not_disturb_each_other);
   tcase_add_test(lending, a_lease_keeps_its_pool_and_display);
   tcase_add_test(lending, a_driver_without_memory_is_an_error);
   suite_add_tcase(suite, lending);
