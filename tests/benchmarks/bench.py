@@ -10,7 +10,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-NAMES = ["decode"]
+NAMES = ["decode", "kept-buffers"]
 
 
 def main() -> int:
@@ -25,7 +25,7 @@ def main() -> int:
 
     results = {}
     for name in arguments.names or NAMES:
-        results[name] = importlib.import_module(name).run(arguments.build / "dev")
+        results[name] = importlib.import_module(name.replace("-", "_")).run(arguments.build / "dev")
         if not arguments.json:
             print(f"{name}: {results[name].pop('what')}")
             for key, value in results[name].items():
