@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <EGL/egl.h>
-#include <EGL/eglext.h>
 #include <gst/gl/gl.h>
 
 #include <cinttypes>
@@ -10,6 +9,7 @@
 #include "lib/base/fourcc.hpp"
 #include "lib/base/path.hpp"
 #include "lib/gl/egl_api.hpp"
+#include "lib/gl/egl_device.hpp"
 #include "lib/gl/egl_importer.hpp"
 #include "tools/doctor/probes.hpp"
 
@@ -33,38 +33,6 @@ gl::ProcAddress egl_functions() {
   return {.get = [](void*, const char* name) -> void* {
     return reinterpret_cast<void*>(eglGetProcAddress(name));
   }};
-}
-
-#ifndef EGL_DRM_RENDER_NODE_FILE_EXT
-#define EGL_DRM_RENDER_NODE_FILE_EXT 0x3377
-#endif
-
-bool lists(const char* extensions, std::string_view name) {
-  const std::string all = std::string(" ") + (extensions ? extensions : "") + " ";
-  return all.find(" " + std::string(name) + " ") != std::string::npos;
-}
-
-// The node of the GPU that draws; empty where EGL does not say (EGL_EXT_device_query,
-// EGL_EXT_device_drm_render_node, EGL_EXT_device_drm).
-std::string device_node(EGLDisplay display) {
-  if (!lists(eglQueryString(EGL_NO_DISPLAY, EGL_EXTENSIONS), "EGL_EXT_device_query") &&
-      !lists(eglQueryString(EGL_NO_DISPLAY, EGL_EXTENSIONS), "EGL_EXT_device_base"))
-    return {};
-  PFNEGLQUERYDISPLAYATTRIBEXTPROC query_display = nullptr;
-  PFNEGLQUERYDEVICESTRINGEXTPROC query_device = nullptr;
-  if (!egl_functions().load(query_display, "eglQueryDisplayAttribEXT") ||
-      !egl_functions().load(query_device, "eglQueryDeviceStringEXT"))
-    return {};
-  EGLAttrib device = 0;
-  if (!query_display(display, EGL_DEVICE_EXT, &device) || device == 0) return {};
-  const auto handle = reinterpret_cast<EGLDeviceEXT>(device);
-  const char* extensions = query_device(handle, EGL_EXTENSIONS);
-  const char* node = nullptr;
-  if (lists(extensions, "EGL_EXT_device_drm_render_node"))
-    node = query_device(handle, EGL_DRM_RENDER_NODE_FILE_EXT);
-  if (!node && lists(extensions, "EGL_EXT_device_drm"))
-    node = query_device(handle, EGL_DRM_DEVICE_FILE_EXT);
-  return node ? node : "";
 }
 
 void describe_import(EGLDisplay display, GstGLContext* context, const gl::GlApi& api,
@@ -108,7 +76,7 @@ void describe(GstGLContext* context, Json& out) {
   const EGLDisplay display = egl ? eglGetCurrentDisplay() : EGL_NO_DISPLAY;
   if (egl) {
     out.set("egl", eglQueryString(display, EGL_VERSION));
-    out.set("node", device_node(display));
+    out.set("node", gl::drm_node_of(display, egl_functions()));
   }
   out.set("native-fence", gl::load_native_fence(display, egl_functions()).has_value());
   describe_import(display, context, *api, out);
