@@ -12,6 +12,22 @@ namespace dxva::softva {
 
 namespace {
 
+// pic_init_qp_minus26 and pic_init_qs_minus26, H.264 7.4.2.2; the first may be lower by
+// QpBdOffset.
+constexpr int kLowestQp = -26;
+constexpr int kHighestQp = 25;
+
+int qp_bd_offset(const VAPictureParameterBufferH264& picture) {
+  return 6 * picture.bit_depth_luma_minus8;
+}
+
+// va.h means the syntax element. libavcodec adds QpBdOffset to it (5.1 and 7.1; its code for
+// NVDEC takes it off again), GStreamer does not. Where the value allows both, libavcodec is
+// believed, which most clients are: else a CABAC stream of 10 bits is noise.
+int coded_qp(int told, int qp_offset, int lowest) {
+  return told - qp_offset < lowest ? told : told - qp_offset;
+}
+
 constexpr uint8_t kSpsHeader = 3 << 5 | 7;  // nal_ref_idc 3
 constexpr uint8_t kPpsHeader = 3 << 5 | 8;
 constexpr uint8_t kProfileHigh = 100;
@@ -84,9 +100,11 @@ Status check_h264_picture(const VAPictureParameterBufferH264& picture) {
       seq.pic_order_cnt_type > 2)
     return bad_input("frame_num or picture order count out of range");
   if (pic.weighted_bipred_idc > 2) return bad_input("weighted_bipred_idc out of range");
-  const int lowest_qp = -26 - 6 * picture.bit_depth_luma_minus8;
-  if (picture.pic_init_qp_minus26 < lowest_qp || picture.pic_init_qp_minus26 > 25 ||
-      picture.pic_init_qs_minus26 < -26 || picture.pic_init_qs_minus26 > 25)
+  const int qp_offset = qp_bd_offset(picture);
+  if (picture.pic_init_qp_minus26 < kLowestQp - qp_offset ||
+      picture.pic_init_qp_minus26 > kHighestQp + qp_offset ||
+      picture.pic_init_qs_minus26 < kLowestQp ||
+      picture.pic_init_qs_minus26 > kHighestQp + qp_offset)
     return bad_input("initial quantiser out of range");
   if (std::abs(picture.chroma_qp_index_offset) > 12 ||
       std::abs(picture.second_chroma_qp_index_offset) > 12)
@@ -150,8 +168,9 @@ Result<std::vector<uint8_t>> write_h264_pps(const VAPictureParameterBufferH264& 
   out.ue(pps.ref_count_l1_minus1);
   out.flag(pic.weighted_pred_flag);
   out.put(pic.weighted_bipred_idc, 2);
-  out.se(picture.pic_init_qp_minus26);
-  out.se(picture.pic_init_qs_minus26);
+  const int qp_offset = qp_bd_offset(picture);
+  out.se(coded_qp(picture.pic_init_qp_minus26, qp_offset, kLowestQp - qp_offset));
+  out.se(coded_qp(picture.pic_init_qs_minus26, qp_offset, kLowestQp));
   out.se(picture.chroma_qp_index_offset);
   out.flag(pic.deblocking_filter_control_present_flag);
   out.flag(pic.constrained_intra_pred_flag);

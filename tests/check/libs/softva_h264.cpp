@@ -166,8 +166,11 @@ void check_pps(const GstH264PPS& pps, const PictureParameters& picture) {
   fail_unless_equals_int(pps.num_slice_groups_minus1, 0);
   fail_unless_equals_int(pps.weighted_pred_flag, pic.weighted_pred_flag);
   fail_unless_equals_int(pps.weighted_bipred_idc, pic.weighted_bipred_idc);
-  fail_unless_equals_int(pps.pic_init_qp_minus26, picture.pic_init_qp_minus26);
-  fail_unless_equals_int(pps.pic_init_qs_minus26, picture.pic_init_qs_minus26);
+  // Without QpBdOffset, which libavcodec adds; what would be too low then has none.
+  const int qp_offset = 6 * picture.bit_depth_luma_minus8;
+  fail_unless_equals_int(pps.pic_init_qp_minus26, picture.pic_init_qp_minus26 - qp_offset);
+  const int qs = picture.pic_init_qs_minus26;
+  fail_unless_equals_int(pps.pic_init_qs_minus26, qs - qp_offset < -26 ? qs : qs - qp_offset);
   fail_unless_equals_int(pps.chroma_qp_index_offset, picture.chroma_qp_index_offset);
   fail_unless_equals_int(static_cast<int8_t>(pps.second_chroma_qp_index_offset),
                          picture.second_chroma_qp_index_offset);
