@@ -19,6 +19,11 @@ namespace dxva::softva {
 // Slices say their picture order count with this many bits, the most there can be: it is then
 // unique among the pictures that a decoder holds, and no lost picture makes it ambiguous.
 inline constexpr unsigned kHevcPocBits = 16;
+// The low bits of a picture order count as a decoder has it that counts from `base`.
+[[nodiscard]] constexpr uint32_t hevc_order_count(int32_t order_count, int32_t base) {
+  return (static_cast<uint32_t>(order_count) - static_cast<uint32_t>(base)) &
+         ((1U << kHevcPocBits) - 1);
+}
 
 // BadInput for what no H.265 stream may say, or this driver has no format for: the functions
 // below rely on it.

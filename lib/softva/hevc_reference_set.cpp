@@ -68,7 +68,7 @@ Result<HevcReferenceSet> HevcReferenceSet::of(const VAPictureParameterBufferHEVC
   return set;
 }
 
-void HevcReferenceSet::write(BitWriter& out) const {
+void HevcReferenceSet::write(BitWriter& out, int32_t order_count_base) const {
   out.flag(false);  // short_term_ref_pic_set_sps_flag
   out.ue(static_cast<uint32_t>(before_.size()));
   out.ue(static_cast<uint32_t>(after_.size()));
@@ -84,7 +84,7 @@ void HevcReferenceSet::write(BitWriter& out) const {
   // list may have any order.
   out.ue(static_cast<uint32_t>(long_term_.size()));  // num_long_term_pics
   for (const Reference& reference : long_term_) {
-    out.put(static_cast<uint32_t>(reference.order_count), kHevcPocBits);
+    out.put(hevc_order_count(reference.order_count, order_count_base), kHevcPocBits);
     out.flag(reference.used);
     out.flag(false);  // delta_poc_msb_present_flag
   }

@@ -23,8 +23,8 @@ class HevcReferenceSet {
   [[nodiscard]] static Result<HevcReferenceSet> of(const VAPictureParameterBufferHEVC& picture);
 
   // short_term_ref_pic_set_sps_flag, st_ref_pic_set( 0 ) of an SPS without sets, and the long
-  // term pictures, as a slice header has them.
-  void write(BitWriter& out) const;
+  // term pictures, as a slice header has them. `order_count_base` is 0 for the decoder.
+  void write(BitWriter& out, int32_t order_count_base) const;
 
   // NumPicTotalCurr.
   [[nodiscard]] size_t used() const { return initial_list(0).size(); }

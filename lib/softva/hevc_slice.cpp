@@ -154,7 +154,7 @@ Status rewrite_header(Rewriter& rewriter, const HevcNalHeader& nal,
   out.put(1, 8);  // nuh_layer_id 0, nuh_temporal_id_plus1
   const bool first = rewriter.copy_flag();
   if (nal.is_irap()) in.skip(1);  // no_output_of_prior_pics_flag
-  if (context.type == HevcNalType::Broken) out.flag(false);
+  if (context.type == HevcNalType::Idr) out.flag(false);
   in.ue();  // slice_pic_parameter_set_id: ours is the only one
   out.ue(0);
   if (!first) {
@@ -170,10 +170,14 @@ Status rewrite_header(Rewriter& rewriter, const HevcNalHeader& nal,
   if (fields.output_flag_present_flag) rewriter.copy(1);
   if (!nal.is_idr() && !skip_references(in, picture))
     return bad_input("reference picture set of the slice cannot be read");
-  out.put(static_cast<uint32_t>(picture.CurrPic.pic_order_cnt), kHevcPocBits);
-  context.references.write(out);
-  if (fields.sps_temporal_mvp_enabled_flag)
-    out.flag(!nal.is_idr() && in.flag());  // slice_temporal_mvp_enabled_flag
+  // slice_temporal_mvp_enabled_flag
+  const bool temporal = !nal.is_idr() && fields.sps_temporal_mvp_enabled_flag && in.flag();
+  if (context.type != HevcNalType::Idr) {
+    out.put(hevc_order_count(picture.CurrPic.pic_order_cnt, context.order_count_base),
+            kHevcPocBits);
+    context.references.write(out, context.order_count_base);
+    if (fields.sps_temporal_mvp_enabled_flag) out.flag(temporal);
+  }
   if (fields.sample_adaptive_offset_enabled_flag) rewriter.copy(2);
   return rewrite_reference_lists(rewriter, context, slice, type);
 }

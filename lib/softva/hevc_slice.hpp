@@ -18,8 +18,8 @@ namespace dxva::softva {
 
 // 7.4.2.2. Decoding a picture depends on no more of its NAL unit type than these tell apart.
 enum class HevcNalType : uint8_t {
-  Trail = 1,    // TRAIL_R
-  Broken = 18,  // BLA_N_LP: intra, and nothing before it counts
+  Trail = 1,  // TRAIL_R
+  Idr = 20,   // IDR_N_LP: intra, and nothing before it counts
 };
 
 // What all slices of one picture have in common.
@@ -27,6 +27,8 @@ struct HevcSliceContext {
   const VAPictureParameterBufferHEVC& picture;
   HevcReferenceSet references;
   HevcNalType type = HevcNalType::Trail;
+  // Of the picture that the decoder counts from: an IDR picture's own count is 0.
+  int32_t order_count_base = 0;
 };
 
 struct HevcNalHeader {

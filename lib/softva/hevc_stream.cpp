@@ -58,14 +58,17 @@ Result<HevcAccessUnit> HevcStream::rebuild(const Picture& picture) {
   if (!type) return type.error();
 
   HevcAccessUnit unit;
-  HevcSliceContext context{.picture = *parameters, .references = {}};
   const bool continues =
       !type->is_idr() && !type->is_broken_link() && knows_a_reference(*parameters);
   // A CRA picture of whose references none is here has only pictures after it that may not be
   // decoded or do not use them.
   const bool begins = type->is_irap() && !continues;
+  HevcSliceContext context{
+      .picture = *parameters,
+      .references = {},
+      .order_count_base = continues ? order_count_base_ : parameters->CurrPic.pic_order_cnt};
   if (begins) {
-    context.type = HevcNalType::Broken;
+    context.type = HevcNalType::Idr;
   } else {
     auto references = HevcReferenceSet::of(*parameters);
     if (!references) return references.error();
@@ -104,6 +107,7 @@ Result<HevcAccessUnit> HevcStream::rebuild(const Picture& picture) {
 
   sps_ = std::move(sps);
   pps_ = std::move(*pps);
+  order_count_base_ = context.order_count_base;
   // What the picture does not state is gone, and what it states and was not here has been made
   // up by the decoder.
   held_.clear();

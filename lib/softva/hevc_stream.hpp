@@ -41,6 +41,7 @@ class HevcStream {
   // The pictures in the decoder: it knows them by order count, the client by surface, and only
   // both together tell one from what was there before a seek.
   OrderCounts held_;
+  int32_t order_count_base_ = 0;
 };
 
 }  // namespace dxva::softva

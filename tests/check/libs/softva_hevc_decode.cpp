@@ -214,7 +214,7 @@ GST_START_TEST(pixels_outlive_later_pictures_and_the_decoder) {
     fail_unless(bool(decoder));
     for (uint8_t luma = 10; luma < 60; ++luma) {
       auto pixels = (*decoder)->decode(pcm_picture(plain_picture(16, 16), 1, {}, luma));
-      fail_unless(bool(pixels));
+      fail_unless(bool(pixels), "picture of %d", luma);
       kept.push_back(std::move(*pixels));
     }
   }

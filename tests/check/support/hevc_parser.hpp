@@ -18,7 +18,7 @@
 namespace dxva::test {
 
 using Types = std::vector<int>;
-constexpr int kBroken = 18;  // BLA_N_LP
+constexpr int kIdr = 20;  // IDR_N_LP
 constexpr int kVps = 32, kSps = 33, kPps = 34;
 
 // A stream read back, NAL unit by NAL unit.
