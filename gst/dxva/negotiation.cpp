@@ -243,7 +243,16 @@ Agreement Negotiator::negotiate(const OutputFormat& output, GstVideoCodecState* 
   add_stream_facts(info, output, input ? input->caps : nullptr);
   const auto system = caps_for(info, output, Delivery::System, {});
   const bool takes_system = gst_caps_can_intersect(downstream.get(), system.get());
-  out.takes_system = takes_system;
+  const GstVideoFormat other = rearranged(output.format);
+  bool takes_other = false;
+  if (!takes_system && other != GST_VIDEO_FORMAT_UNKNOWN) {
+    GstVideoInfo converted = info;
+    gst_video_info_set_interlaced_format(&converted, other, interlace_mode(output),
+                                         output.width, output.height);
+    takes_other = gst_caps_can_intersect(
+        downstream.get(), caps_for(converted, output, Delivery::System, {}).get());
+  }
+  out.takes_system = takes_system || takes_other;
 
   if (offer) {
     // Downstream that knows such memory, of another device.
@@ -261,7 +270,7 @@ Agreement Negotiator::negotiate(const OutputFormat& output, GstVideoCodecState* 
       // Without GstVideoMeta nobody sees pitches and offsets. Asked before the caps go out, or
       // a stranger gets DMABuf caps and system ones right behind them. Where nothing but
       // dma-bufs is taken, the question is moot: who asks for those must read the meta.
-      const bool needs_meta = !offer->default_layout && takes_system;
+      const bool needs_meta = !offer->default_layout && out.takes_system;
       if (needs_meta) {
         auto query = GstPtr<GstQuery>::adopt(gst_query_new_allocation(caps.get(), FALSE));
         const bool answered =
@@ -282,19 +291,11 @@ Agreement Negotiator::negotiate(const OutputFormat& output, GstVideoCodecState* 
     }
   }
 
-  GstVideoFormat format = output.format;
-  const GstVideoFormat other = semi_planar(format);
-  if (!takes_system && other != GST_VIDEO_FORMAT_UNKNOWN) {
-    gst_video_info_set_interlaced_format(&info, other, interlace_mode(output), output.width,
-                                         output.height);
-    const auto converted = caps_for(info, output, Delivery::System, {});
-    if (gst_caps_can_intersect(downstream.get(), converted.get())) format = other;
-  }
+  const GstVideoFormat format = takes_other ? other : output.format;
   // Sending the caps tells nothing: a sticky event is stored, and its refusal comes back with
   // the first buffer, as somebody else's "not negotiated".
   GstPad* src = GST_VIDEO_DECODER_SRC_PAD(&decoder_);
-  if (!takes_system && format == output.format &&
-      !gst_pad_peer_query_accept_caps(src, system.get())) {
+  if (!out.takes_system && !gst_pad_peer_query_accept_caps(src, system.get())) {
     out.delivery = Delivery::None;
     out.taken_instead = downstream;
     return out;

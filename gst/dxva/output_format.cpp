@@ -95,11 +95,20 @@ OutputFormat OutputFormat::of(const decode::DecodedFrame& frame) {
   return out;
 }
 
-GstVideoFormat semi_planar(GstVideoFormat format) {
-  if (format == GST_VIDEO_FORMAT_I420 || format == GST_VIDEO_FORMAT_GRAY8)
-    return GST_VIDEO_FORMAT_NV12;
-  if (format == GST_VIDEO_FORMAT_I420_10LE) return GST_VIDEO_FORMAT_P010_10LE;
-  return GST_VIDEO_FORMAT_UNKNOWN;
+GstVideoFormat rearranged(GstVideoFormat format) {
+  switch (format) {
+    case GST_VIDEO_FORMAT_I420:
+    case GST_VIDEO_FORMAT_GRAY8:
+      return GST_VIDEO_FORMAT_NV12;
+    case GST_VIDEO_FORMAT_I420_10LE:
+      return GST_VIDEO_FORMAT_P010_10LE;
+    case GST_VIDEO_FORMAT_NV12:
+      return GST_VIDEO_FORMAT_I420;
+    case GST_VIDEO_FORMAT_P010_10LE:
+      return GST_VIDEO_FORMAT_I420_10LE;
+    default:
+      return GST_VIDEO_FORMAT_UNKNOWN;
+  }
 }
 
 void add_stream_facts(GstVideoInfo& info, const OutputFormat& output, const GstCaps* input) {

@@ -29,9 +29,11 @@ struct OutputFormat {
   [[nodiscard]] static OutputFormat of(const decode::DecodedFrame& frame);
 };
 
-// The one that a surface would have had for planar 4:2:0 and for gray (NV12, P010), else
-// UNKNOWN: what a consumer that was meant for surfaces takes in their place.
-[[nodiscard]] GstVideoFormat semi_planar(GstVideoFormat format);
+// The other format into which a copy can put pictures of `format`, with the same samples: 4:2:0
+// with chroma in one plane for two and the reverse, and NV12 for gray. UNKNOWN: none. So a
+// consumer that was meant for surfaces takes software pictures, and one that was meant for
+// libavcodec's takes surfaces.
+[[nodiscard]] GstVideoFormat rearranged(GstVideoFormat format);
 
 // Completes `info` (made for the size and format) with what the stream says and the container,
 // whose caps are `input`, does not: the container wins, as in gst-libav.

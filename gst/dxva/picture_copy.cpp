@@ -75,6 +75,37 @@ void interleave(const video::PlaneView& u, const video::PlaneView& v, uint8_t* t
   }
 }
 
+// Both chroma planes out of one. Rows of whole samples, shifted down to the low bits.
+template <typename Sample, int kShift>
+void split_picture(const PictureView& from, const GstVideoFormatInfo* info,
+                   const decode::Rect& visible, GstVideoFrame& to) {
+  const auto row_of = [&to](uint32_t plane, uint32_t row) {
+    return reinterpret_cast<Sample*>(plane_data(to, plane) +
+                                     size_t{row} * plane_pitch(to, plane));
+  };
+  const auto y = crop_plane(from, info, 0, visible);
+  if constexpr (kShift == 0) {
+    video::copy_plane(y, plane_data(to, 0), plane_pitch(to, 0));
+  } else {
+    for (uint32_t row = 0; row < y.rows; ++row) {
+      const auto* in = reinterpret_cast<const Sample*>(y.data + size_t{row} * y.pitch_bytes);
+      Sample* out = row_of(0, row);
+      for (uint32_t i = 0; i < y.row_bytes / sizeof(Sample); ++i)
+        out[i] = static_cast<Sample>(in[i] >> kShift);
+    }
+  }
+  const auto uv = crop_plane(from, info, 1, visible);
+  for (uint32_t row = 0; row < uv.rows; ++row) {
+    const auto* in = reinterpret_cast<const Sample*>(uv.data + size_t{row} * uv.pitch_bytes);
+    Sample* u = row_of(1, row);
+    Sample* v = row_of(2, row);
+    for (uint32_t i = 0; i < uv.row_bytes / (2 * sizeof(Sample)); ++i) {
+      u[i] = static_cast<Sample>(in[2 * i] >> kShift);
+      v[i] = static_cast<Sample>(in[2 * i + 1] >> kShift);
+    }
+  }
+}
+
 }  // namespace
 
 bool copy_picture(const PictureView& from, const decode::Rect& visible, GstVideoFrame& to) {
@@ -91,7 +122,17 @@ bool copy_picture(const PictureView& from, const decode::Rect& visible, GstVideo
                         plane_pitch(to, i));
     return true;
   }
-  if (wanted == GST_VIDEO_FORMAT_UNKNOWN || wanted != semi_planar(from.format)) return false;
+  if (wanted == GST_VIDEO_FORMAT_UNKNOWN || wanted != rearranged(from.format)) return false;
+  switch (from.format) {
+    case GST_VIDEO_FORMAT_NV12:
+      split_picture<uint8_t, 0>(from, info, visible, to);
+      return true;
+    case GST_VIDEO_FORMAT_P010_10LE:
+      split_picture<uint16_t, 6>(from, info, visible, to);
+      return true;
+    default:
+      break;
+  }
   const auto y = crop_plane(from, info, 0, visible);
   if (from.plane_count == 1) {
     video::copy_plane(y, plane_data(to, 0), plane_pitch(to, 0));

@@ -19,7 +19,7 @@ struct PictureView {
 };
 
 // Copies the rectangle `visible` into `to`, which has that size and either the view's format or
-// its semi_planar(). False for any other pair. The rectangle lies inside the picture.
+// its rearranged(). False for any other pair. The rectangle lies inside the picture.
 [[nodiscard]] bool copy_picture(const PictureView& from, const decode::Rect& visible,
                                 GstVideoFrame& to);
 

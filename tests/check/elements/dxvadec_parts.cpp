@@ -199,6 +199,38 @@ GST_START_TEST(a_copy_takes_the_visible_part) {
 }
 GST_END_TEST
 
+namespace {
+
+// There and back is where it was: each way is the other's test.
+template <typename Sample>
+void expect_back(GstVideoFormat planar, GstVideoFormat semi_planar) {
+  const Planar from(sizeof(Sample));
+  Target between(semi_planar, 7, 5);
+  fail_unless(copy_picture(from.view(planar), {.width = 7, .height = 5}, between.frame));
+  PictureView view{.format = semi_planar, .plane_count = 2};
+  for (uint32_t i = 0; i < 2; ++i)
+    view.planes[i] = {
+        .data = static_cast<const uint8_t*>(GST_VIDEO_FRAME_PLANE_DATA(&between.frame, i)),
+        .pitch_bytes = static_cast<uint32_t>(GST_VIDEO_FRAME_PLANE_STRIDE(&between.frame, i))};
+  // The visible part begins at the second chroma sample.
+  Target to(planar, 5, 3);
+  fail_unless(copy_picture(view, {.x = 2, .y = 2, .width = 5, .height = 3}, to.frame));
+  fail_unless_equals_int(to.at<Sample>(0, 0, 0), 17);
+  fail_unless_equals_int(to.at<Sample>(0, 4, 2), 35);
+  fail_unless_equals_int(to.at<Sample>(1, 0, 0), 105);
+  fail_unless_equals_int(to.at<Sample>(1, 2, 1), 111);
+  fail_unless_equals_int(to.at<Sample>(2, 0, 0), 205);
+  fail_unless_equals_int(to.at<Sample>(2, 2, 1), 211);
+}
+
+}  // namespace
+
+GST_START_TEST(surfaces_become_planar_with_odd_sizes) {
+  expect_back<uint8_t>(GST_VIDEO_FORMAT_I420, GST_VIDEO_FORMAT_NV12);
+  expect_back<uint16_t>(GST_VIDEO_FORMAT_I420_10LE, GST_VIDEO_FORMAT_P010_10LE);
+}
+GST_END_TEST
+
 GST_START_TEST(gray_gets_chroma_of_no_colour) {
   const Planar from(1);
   PictureView view = from.view(GST_VIDEO_FORMAT_GRAY8);
@@ -469,6 +501,7 @@ static Suite* dxvadec_parts_suite() {
   TCase* copies = tcase_create("copies");
   tcase_add_test(copies, planar_becomes_semi_planar_with_odd_sizes);
   tcase_add_test(copies, ten_bits_move_to_the_top_of_the_word);
+  tcase_add_test(copies, surfaces_become_planar_with_odd_sizes);
   tcase_add_test(copies, a_copy_takes_the_visible_part);
   tcase_add_test(copies, gray_gets_chroma_of_no_colour);
   tcase_add_test(copies, formats_that_do_not_match_are_refused);
