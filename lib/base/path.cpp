@@ -83,6 +83,8 @@ const char* reason_name(Reason reason) {
       return "surface-pool-empty";
     case SurfacesNotMade:
       return "surfaces-not-made";
+    case ContextNotMade:
+      return "context-not-made";
     case SurfaceInUse:
       return "surface-in-use";
     case NoDevice:

@@ -55,6 +55,7 @@ enum class Reason : uint8_t {
   DescriptorInvalid,   // the driver's description contradicts itself
   SurfacePoolEmpty,    // all surfaces downstream may have are out: copied to keep one
   SurfacesNotMade,     // there is no memory for surfaces
+  ContextNotMade,      // vaCreateConfig or vaCreateContext failed
   SurfaceInUse,        // shown again while its first buffer is still downstream
   NoDevice,            // no VA device
   ProfileUnsupported,  // the device cannot decode this profile or format

@@ -29,16 +29,16 @@ constexpr uint32_t kBeyondDpb = 1 + 3;
 constexpr uint32_t kMaxDeviceFailures = 3;
 
 bool is_device_failure(Reason reason) {
-  return reason == Reason::DecodeErrors || reason == Reason::SyncFailed ||
-         reason == Reason::DeviceLost;
+  using enum Reason;
+  return reason == DecodeErrors || reason == SyncFailed || reason == DeviceLost ||
+         reason == ContextNotMade || reason == SurfacesNotMade;
 }
 
 Error refused_in_software(Reason reason) {
   const bool failed = is_device_failure(reason);
   return Error{.code = failed ? ErrorCode::DeviceLost : ErrorCode::Unsupported,
                .call = "decode",
-               .text = failed ? "the device failed while decoding"
-                              : "the device cannot decode this stream",
+               .text = failed ? "the device failed" : "the device cannot decode this stream",
                .reason = reason};
 }
 
@@ -185,7 +185,11 @@ Status AvcodecDecoder::decode(const StoredPacket& packet, bool may_restart) {
     return go_software(Reason::ProfileUnsupported, packet);
   const int rc = context_.submit(packet);
   const Hwaccel::Noticed noticed = context_.noticed();
-  if (noticed.refused != Reason::None) return go_software(noticed.refused, packet);
+  if (noticed.refused != Reason::None) {
+    // It may have been short of memory, and have more another time.
+    if (is_device_failure(noticed.refused)) device_failed();
+    return go_software(noticed.refused, packet);
+  }
   if (noticed.too_large)
     return may_restart ? restart_larger(packet) : go_software(Reason::SizeOutOfRange, packet);
   if (noticed.interrupted) return Error{.code = ErrorCode::Busy, .call = "get_buffer2"};

@@ -118,10 +118,15 @@ AVPixelFormat Hwaccel::get_format(AVCodecContext& context, const AVPixelFormat* 
     if (*format == AV_PIX_FMT_VAAPI) offered = true;
     if (!is_hardware(*format)) software = *format;
   }
-  // Not offered a second time: vaCreateContext failed and libavcodec asks again.
-  const Reason refused =
-      offered ? prepare_surfaces(context, software) : Reason::ProfileUnsupported;
-  if (refused == Reason::None) return AV_PIX_FMT_VAAPI;
+  // Not offered a second time: vaCreateConfig or vaCreateContext failed, and libavcodec asks
+  // again.
+  const Reason not_offered =
+      noticed_.agreed ? Reason::ContextNotMade : Reason::ProfileUnsupported;
+  const Reason refused = offered ? prepare_surfaces(context, software) : not_offered;
+  if (refused == Reason::None) {
+    noticed_.agreed = true;
+    return AV_PIX_FMT_VAAPI;
+  }
   // The context could go on in software, but in one thread, and not for AV1. The decoder looks
   // at this mark and starts again with a context made for it.
   noticed_.refused = refused;
@@ -160,8 +165,12 @@ Reason Hwaccel::prepare_surfaces(AVCodecContext& context, AVPixelFormat software
   if (needs_more_than_main(context)) return Reason::ProfileUnsupported;
 
   AVBufferRef* raw = nullptr;
-  if (avcodec_get_hw_frames_parameters(&context, device_.get(), AV_PIX_FMT_VAAPI, &raw) < 0)
-    return Reason::ProfileUnsupported;
+  // EIO is vaCreateConfig's failure; a profile that the driver does not list is EINVAL or
+  // ENOSYS (vaapi_decode.c, FFmpeg 5.1 and 7.1).
+  if (const int rc =
+          avcodec_get_hw_frames_parameters(&context, device_.get(), AV_PIX_FMT_VAAPI, &raw);
+      rc < 0)
+    return rc == AVERROR(EIO) ? Reason::ContextNotMade : Reason::ProfileUnsupported;
   BufferPtr frames(raw);
   auto* description = reinterpret_cast<AVHWFramesContext*>(frames->data);
 

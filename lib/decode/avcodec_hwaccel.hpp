@@ -37,6 +37,7 @@ class Hwaccel {
     bool no_surface = false;
     bool lent = false;
     accel::Severity severity = accel::Severity::None;  // of the answer
+    bool agreed = false;  // surfaces were made and named to the driver
   };
   void begin_call() { noticed_ = {}; }
   // libavcodec's answer to a packet. It has been through Execute and EndFrame by now, or given
