@@ -189,15 +189,24 @@ bool Decoder::make_decoder() {
   return true;
 }
 
+// With software behind us everything in the template is served.
+bool Decoder::device_serves(const GstStructure* caps) const {
+  if (!display_ || active_.software_fallback) return true;
+  const auto codec = codec_of(caps);
+  return !codec || decode::device_decodes(*display_, *codec);
+}
+
 GstCaps* Decoder::sink_caps(GstCaps* filter) const {
   GstPtr<GstCaps> caps = GstPtr<GstCaps>::adopt(sink_template_caps());
-  // With software behind us everything in the template is served.
-  if (display_ && !active_.software_fallback) {
+  // Autoplugging asks before it starts the element, or about another stream once it is linked.
+  // A pad that runs and has no peer yet is about to be linked by somebody who has decided:
+  // refused then, the stream would end as "not linked", and nobody would know why.
+  GstPad* sink = GST_VIDEO_DECODER_SINK_PAD(&element_);
+  if (!GST_PAD_IS_ACTIVE(sink) || gst_pad_is_linked(sink)) {
     GstCaps* served = gst_caps_new_empty();
     for (guint i = 0; i < gst_caps_get_size(caps.get()); ++i) {
       const GstStructure* structure = gst_caps_get_structure(caps.get(), i);
-      const auto codec = codec_of(structure);
-      if (codec && decode::device_decodes(*display_, *codec))
+      if (device_serves(structure))
         gst_caps_append_structure(served, gst_structure_copy(structure));
     }
     caps = GstPtr<GstCaps>::adopt(served);
@@ -205,7 +214,27 @@ GstCaps* Decoder::sink_caps(GstCaps* filter) const {
   return gst_video_decoder_proxy_getcaps(&element_, caps.get(), filter);
 }
 
+void Decoder::report_unserved(const GstCaps* caps) const {
+  const GstStructure* structure = gst_caps_get_structure(caps, 0);
+  if (device_serves(structure)) return;
+  GST_ELEMENT_ERROR(&element_, STREAM, CODEC_NOT_FOUND,
+                    ("The device (%s) does not decode %s, and software-fallback is off.",
+                     display_->vendor().c_str(), decode::codec_name(*codec_of(structure))),
+                    (nullptr));
+}
+
 // --- packets
+
+// "h264, profile High 4:4:4 Predictive", as far as it is known.
+std::string Decoder::stream_name() const {
+  std::string out = decode::codec_name(params_.codec);
+  std::string profile = decoder_ ? decoder_->profile() : "";
+  const char* told =
+      input_ ? gst_structure_get_string(gst_caps_get_structure(input_->caps, 0), "profile")
+             : nullptr;
+  if (profile.empty() && told) profile = told;
+  return profile.empty() ? out : out + ", profile " + profile;
+}
 
 GstFlowReturn Decoder::handle_frame(GstVideoCodecFrame* frame) {
   if (!decoder_) {
@@ -251,18 +280,20 @@ GstFlowReturn Decoder::answer_error(const Error& error) {
       return flow;
     case ErrorCode::Unsupported:
       stats_.count_error();
-      GST_ELEMENT_ERROR(
-          &element_, STREAM, CODEC_NOT_FOUND,
-          ("The device cannot decode this stream (%s).%s", reason_name(error.reason),
-           active_.software_fallback ? "" : " software-fallback is off."),
-          ("%s", text.c_str()));
+      GST_ELEMENT_ERROR(&element_, STREAM, CODEC_NOT_FOUND,
+                        ("The device (%s) cannot decode this stream (%s): %s.%s",
+                         display_ ? display_->vendor().c_str() : "none", stream_name().c_str(),
+                         reason_name(error.reason),
+                         active_.software_fallback ? "" : " software-fallback is off."),
+                        ("%s", text.c_str()));
       return GST_FLOW_ERROR;
     case ErrorCode::DeviceLost:
       stats_.count_error();
-      GST_ELEMENT_ERROR(&element_, STREAM, DECODE,
-                        ("The device failed while decoding (%s), and software-fallback is off.",
-                         reason_name(error.reason)),
-                        ("%s", text.c_str()));
+      GST_ELEMENT_ERROR(
+          &element_, STREAM, DECODE,
+          ("The device (%s) failed while decoding (%s), and software-fallback is off.",
+           display_ ? display_->vendor().c_str() : "none", reason_name(error.reason)),
+          ("%s", text.c_str()));
       return GST_FLOW_ERROR;
   }
   return GST_FLOW_ERROR;

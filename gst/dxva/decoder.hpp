@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "gst/common/gst_ptr.hpp"
@@ -60,12 +61,16 @@ class Decoder {
   [[nodiscard]] GstCaps* sink_caps(GstCaps* filter) const;
   // Queries about what lies beside the stream; false: not ours to answer. Any thread.
   [[nodiscard]] bool answer_query(GstQuery* query) const { return device_.answer(query); }
+  // Caps that arrive and will be refused: says why, which whoever sent them cannot.
+  void report_unserved(const GstCaps* caps) const;
 
  private:
   // --- in
   bool use_device(const Status& chosen);
   [[nodiscard]] bool make_decoder();
   GstFlowReturn answer_error(const Error& error);
+  [[nodiscard]] bool device_serves(const GstStructure* caps) const;
+  [[nodiscard]] std::string stream_name() const;
 
   // --- out
   struct Outgoing {

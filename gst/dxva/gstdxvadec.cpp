@@ -261,9 +261,21 @@ static void gst_dxva_dec_class_init(GstDxvaDecClass* klass) {
   gst_type_mark_as_plugin_api(layout_type(), static_cast<GstPluginAPIFlags>(0));
 }
 
+// Caps that the pad refuses reach no other function of ours.
+static GstPadProbeReturn before_caps(GstPad*, GstPadProbeInfo* info, gpointer self) {
+  GstEvent* event = GST_PAD_PROBE_INFO_EVENT(info);
+  if (GST_EVENT_TYPE(event) != GST_EVENT_CAPS) return GST_PAD_PROBE_OK;
+  GstCaps* caps = nullptr;
+  gst_event_parse_caps(event, &caps);
+  impl(self).report_unserved(caps);
+  return GST_PAD_PROBE_OK;
+}
+
 static void gst_dxva_dec_init(GstDxvaDec* self) {
   auto* decoder = GST_VIDEO_DECODER(self);
   self->impl = new Decoder(*decoder);
+  gst_pad_add_probe(GST_VIDEO_DECODER_SINK_PAD(decoder), GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM,
+                    before_caps, self, nullptr);
   gst_video_decoder_set_packetized(decoder, TRUE);
   gst_video_decoder_set_needs_format(decoder, TRUE);
   gst_video_decoder_set_use_default_pad_acceptcaps(decoder, TRUE);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // dxvadec when things go wrong: no device, a driver that fails, streams that are broken. The
 // pictures stay right, and the element says what happened.
-#include <dirent.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <random>
@@ -32,14 +30,6 @@ void expect_all_right(const Decoded& out) {
 
 void without_a_driver() {
   g_setenv("LIBVA_DRIVERS_PATH", make_folder("no-driver").c_str(), TRUE);
-}
-
-size_t open_descriptors() {
-  size_t count = 0;
-  DIR* folder = opendir("/proc/self/fd");
-  while (readdir(folder)) ++count;
-  closedir(folder);
-  return count;
 }
 
 }  // namespace
@@ -118,9 +108,27 @@ GST_START_TEST(without_fallback_a_stream_the_device_lacks_is_an_error) {
   const std::string from =
       source(clip("444.mp4", "-pix_fmt yuv444p -c:v libx264 -threads 1", "352x286", 10));
   const Decoded out = decode(from, "dxvadec software-fallback=false");
-  fail_unless(out.error.find("profile-unsupported") != std::string::npos, "%s",
-              out.error.c_str());
+  for (const char* part : {"profile-unsupported", "h264, profile", "4:4:4", "dxvasoft",
+                           "software-fallback is off"})
+    fail_unless(out.error.find(part) != std::string::npos, "no %s: %s", part,
+                out.error.c_str());
   fail_unless(out.pictures.empty());
+}
+GST_END_TEST
+
+// Refused caps are "not-negotiated" of whoever sent them, a refused link "not-linked".
+GST_START_TEST(without_fallback_a_codec_the_device_lacks_is_an_error_that_names_both) {
+  // A driver with fewer codecs than the bundled one.
+  const char* fake = g_getenv("DXVA_FAKE_DRIVER");
+  fail_unless(fake != nullptr);
+  g_setenv("LIBVA_DRIVERS_PATH", fake, TRUE);
+  const std::string file = clip("clip.m2v", "-c:v mpeg2video -threads 1", "352x286", 10);
+  for (const char* parser : {"mpegvideoparse", "typefind ! mpegvideoparse"}) {
+    const Decoded out = decode(source(file, parser), "dxvadec software-fallback=false");
+    for (const char* part : {"mpeg2", "fake", "software-fallback is off"})
+      fail_unless(out.error.find(part) != std::string::npos, "no %s: %s", part,
+                  out.error.c_str());
+  }
 }
 GST_END_TEST
 
@@ -320,9 +328,9 @@ GST_START_TEST(playing_again_and_again_leaks_no_descriptor) {
   size_t before = 0;
   for (int i = 0; i < 100; ++i) {
     fail_unless_equals_int(decode(from, "dxvadec", options).pictures.size(), 4);
-    if (i == 9) before = open_descriptors();
+    if (i == 9) before = count_open_descriptors();
   }
-  fail_unless_equals_int(open_descriptors(), before);
+  fail_unless_equals_int(count_open_descriptors(), before);
 }
 GST_END_TEST
 
@@ -359,6 +367,7 @@ static Suite* dxvadec_faults_suite() {
   tcase_add_test(device, software_pictures_take_the_form_that_downstream_wants);
   tcase_add_test(device, without_fallback_a_missing_driver_is_an_error_at_ready);
   tcase_add_test(device, without_fallback_a_stream_the_device_lacks_is_an_error);
+  tcase_add_test(device, without_fallback_a_codec_the_device_lacks_is_an_error_that_names_both);
   tcase_add_test(device, without_fallback_only_the_devices_codecs_are_accepted);
   tcase_add_test(device, a_format_that_downstream_lacks_is_an_error_with_both_names);
   suite_add_tcase(suite, device);

@@ -322,6 +322,15 @@ Decoded decode(const std::string& source, const std::string& decoder, const Opti
   return out;
 }
 
+size_t count_open_descriptors() {
+  GDir* folder = g_dir_open("/proc/self/fd", 0, nullptr);
+  fail_unless(folder != nullptr);
+  size_t count = 0;
+  while (g_dir_read_name(folder)) ++count;
+  g_dir_close(folder);
+  return count - 1;  // the folder itself
+}
+
 void expect_same(const std::vector<Picture>& got, const std::vector<Picture>& wanted) {
   fail_unless(!wanted.empty());
   fail_unless_equals_int(got.size(), wanted.size());

@@ -69,6 +69,9 @@ struct Decoded {
 [[nodiscard]] Decoded decode(const std::string& source, const std::string& decoder,
                              const Options& options = {});
 
+// How many descriptors this process has open.
+[[nodiscard]] size_t count_open_descriptors();
+
 // Fails the test unless both lists are the same pictures.
 void expect_same(const std::vector<Picture>& got, const std::vector<Picture>& wanted);
 
