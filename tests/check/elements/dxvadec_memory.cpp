@@ -99,6 +99,32 @@ GST_START_TEST(the_environment_turns_zero_copy_off) {
 }
 GST_END_TEST
 
+GST_START_TEST(planar_system_memory_is_one_copy_too) {
+  const Decoded out = decode_well("dxvadec", {.sink_caps = "video/x-raw,format=I420"});
+  expect_same(out.pictures, reference());
+  fail_unless_equals_uint64(out.step("cpu-copy"), 60);
+}
+GST_END_TEST
+
+// The surface's own, whatever the driver keeps, and one of ours that all its holders share.
+GST_START_TEST(a_kept_picture_costs_two_descriptors) {
+  const auto open_with = [](size_t keep) {
+    size_t most = 0;
+    Options options{.sink_caps = kDmabufNv12, .video_meta = true, .keep = keep};
+    options.at_picture = [&most](GstElement*, size_t pictures) {
+      if (pictures == 60) most = count_open_descriptors();
+    };
+    const Decoded out = decode_well("dxvadec zero-copy=require extra-surfaces=1", options);
+    fail_unless_equals_uint64(out.step("exported"), 60);
+    return most;
+  };
+  // Above both, the pool has surfaces for every picture that is kept.
+  const size_t few = open_with(30);
+  const size_t many = open_with(50);
+  fail_unless(many - few >= 20 && many - few <= 2 * 20, "%zu for 20 more", many - few);
+}
+GST_END_TEST
+
 // --- what one buffer is
 
 GST_START_TEST(a_surface_keeps_its_memory_object) {
@@ -312,6 +338,8 @@ static Suite* dxvadec_memory_suite() {
   tcase_add_test(count, zero_copy_require_fails_where_downstream_takes_no_dma_bufs);
   tcase_add_test(count, zero_copy_off_copies_and_says_so);
   tcase_add_test(count, the_environment_turns_zero_copy_off);
+  tcase_add_test(count, planar_system_memory_is_one_copy_too);
+  tcase_add_test(count, a_kept_picture_costs_two_descriptors);
   suite_add_tcase(suite, count);
   TCase* one = tcase_create("one buffer");
   tcase_set_timeout(one, 120);
