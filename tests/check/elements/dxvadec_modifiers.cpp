@@ -75,36 +75,15 @@ GST_END_TEST
 
 GST_START_TEST(other_caps_need_no_second_question) {
   tiled_driver("honoured");
-  const std::string log = make_folder("modifiers") + "/" + std::to_string(getpid()) + ".log";
-  g_setenv("DXVASOFT_LOG", log.c_str(), TRUE);
-  // In one byte stream, so that the size changes within one decoder.
-  const std::string small = clip("small.h264", "-c:v libx264 -threads 1", "64x64", 10);
-  const std::string large = clip("large.h264", "-c:v libx264 -threads 1", "128x96", 10);
-  const std::string both = make_folder("modifiers") + "/both.h264";
-  char* one = nullptr;
-  char* two = nullptr;
-  gsize one_size = 0;
-  gsize two_size = 0;
-  fail_unless(g_file_get_contents(small.c_str(), &one, &one_size, nullptr));
-  fail_unless(g_file_get_contents(large.c_str(), &two, &two_size, nullptr));
-  const std::string bytes = std::string(one, one_size) + std::string(two, two_size);
-  g_free(one);
-  g_free(two);
-  fail_unless(g_file_set_contents(both.c_str(), bytes.data(), static_cast<gssize>(bytes.size()),
-                                  nullptr));
-  const auto wanted = reference(source(both));
-  const Decoded out =
-      decode(source(both), "dxvadec", {.sink_caps = kDmabufNv12, .video_meta = true});
+  const std::string log = new_driver_log();
+  const auto wanted = reference(source(h264_two_sizes()));
+  const Decoded out = decode(source(h264_two_sizes()), "dxvadec",
+                             {.sink_caps = kDmabufNv12, .video_meta = true});
   fail_unless(out.error.empty(), "%s", out.error.c_str());
   expect_same(out.pictures, wanted);
   fail_unless_equals_uint64(out.step("exported"), 20);
-  char* calls = nullptr;
-  fail_unless(g_file_get_contents(log.c_str(), &calls, nullptr, nullptr));
-  size_t pools = 0;
-  for (const char* at = calls; (at = strstr(at, "createsurfaces")); ++at) ++pools;
-  g_free(calls);
   // Tiled, then linear, then linear in the other size.
-  fail_unless_equals_int(pools, 3);
+  fail_unless_equals_int(count_driver_calls(log, "createsurfaces"), 3);
 }
 GST_END_TEST
 

@@ -26,17 +26,6 @@ using dxva::gst::GstPtr;
 
 namespace {
 
-GstPtr<GstElement> launch(const std::string& text) {
-  GError* error = nullptr;
-  auto pipeline = GstPtr<GstElement>::adopt(gst_parse_launch(text.c_str(), &error));
-  fail_unless(pipeline && !error, "%s: %s", text.c_str(), error ? error->message : "");
-  return pipeline;
-}
-
-GstPtr<GstElement> child(const GstPtr<GstElement>& pipeline, const char* name) {
-  return GstPtr<GstElement>::adopt(gst_bin_get_by_name(GST_BIN(pipeline.get()), name));
-}
-
 // What must be as before when everything has stopped.
 struct Held {
   uint64_t surfaces = 0;
@@ -235,11 +224,7 @@ GST_START_TEST(sixteen_decoders_start_the_driver_once) {
     gst_element_set_state(pipelines.back().get(), GST_STATE_PLAYING);
   }
   for (const auto& pipeline : pipelines) {
-    auto bus = GstPtr<GstBus>::adopt(gst_element_get_bus(pipeline.get()));
-    auto end = GstPtr<GstMessage>::adopt(gst_bus_timed_pop_filtered(
-        bus.get(), GST_CLOCK_TIME_NONE,
-        static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR)));
-    fail_unless_equals_int(GST_MESSAGE_TYPE(end.get()), GST_MESSAGE_EOS);
+    expect_end_of_stream(pipeline);
   }
   fail_unless_equals_uint64(call_counts().driver_starts - before, 1);
   for (const auto& pipeline : pipelines) gst_element_set_state(pipeline.get(), GST_STATE_NULL);

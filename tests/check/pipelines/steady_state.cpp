@@ -63,15 +63,15 @@ GstPadProbeReturn hold_up(GstPad*, GstPadProbeInfo* info, gpointer) {
   return GST_PAD_PROBE_OK;
 }
 
-void add_probe(GstElement* pipeline, const char* element, const char* pad_name,
+void add_probe(const GstPtr<GstElement>& pipeline, const char* element, const char* pad_name,
                GstPadProbeCallback callback, gpointer data) {
-  auto found = GstPtr<GstElement>::adopt(gst_bin_get_by_name(GST_BIN(pipeline), element));
+  const auto found = child(pipeline, element);
   auto pad = GstPtr<GstPad>::adopt(gst_element_get_static_pad(found.get(), pad_name));
   gst_pad_add_probe(pad.get(), GST_PAD_PROBE_TYPE_BUFFER, callback, data, nullptr);
 }
 
-uint64_t step(GstElement* pipeline, const char* element, const char* name) {
-  auto found = GstPtr<GstElement>::adopt(gst_bin_get_by_name(GST_BIN(pipeline), element));
+uint64_t step(const GstPtr<GstElement>& pipeline, const char* element, const char* name) {
+  const auto found = child(pipeline, element);
   GstStructure* raw = nullptr;
   g_object_get(found.get(), "stats", &raw, nullptr);
   const dxva::gst::StructurePtr stats(raw);
@@ -96,27 +96,21 @@ void play(const char* output) {
                            " ! dxvadec name=dec extra-surfaces=32 ! dxvaglupload name=up ! "
                            "video/x-raw(memory:GLMemory),format=" +
                            output + " ! fakesink name=sink sync=false";
-  GError* error = nullptr;
-  auto pipeline = GstPtr<GstElement>::adopt(gst_parse_launch(text.c_str(), &error));
-  fail_unless(pipeline && !error, "%s: %s", text.c_str(), error ? error->message : "");
+  const auto pipeline = launch(text);
   Watch watch;
-  add_probe(pipeline.get(), "dec", "src", hold_up, nullptr);
-  add_probe(pipeline.get(), "sink", "sink", count, &watch);
+  add_probe(pipeline, "dec", "src", hold_up, nullptr);
+  add_probe(pipeline, "sink", "sink", count, &watch);
   gst_element_set_state(pipeline.get(), GST_STATE_PLAYING);
-  auto bus = GstPtr<GstBus>::adopt(gst_element_get_bus(pipeline.get()));
-  auto end = GstPtr<GstMessage>::adopt(gst_bus_timed_pop_filtered(
-      bus.get(), GST_CLOCK_TIME_NONE,
-      static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR)));
-  fail_unless_equals_int(GST_MESSAGE_TYPE(end.get()), GST_MESSAGE_EOS);
+  expect_end_of_stream(pipeline);
   fail_unless_equals_int(watch.pictures.load(), kPictures);
 
   // Else nothing that could grow was in use.
   const CallCounts& warm = watch.warm.calls;
-  fail_unless_equals_uint64(step(pipeline.get(), "dec", "exported"), kPictures);
+  fail_unless_equals_uint64(step(pipeline, "dec", "exported"), kPictures);
   fail_unless(warm.exports > 0 && warm.textures > 0 && warm.descriptors > 0 &&
               warm.driver_starts > 0 && warm.surfaces_made > 0);
   if (rig_must_import()) {
-    fail_unless_equals_uint64(step(pipeline.get(), "up", "egl"), kPictures);
+    fail_unless_equals_uint64(step(pipeline, "up", "egl"), kPictures);
     fail_unless(warm.images > 0);
   }
 

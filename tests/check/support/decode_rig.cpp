@@ -169,6 +169,24 @@ std::string h264_byte_stream() {
               "-c:v libx264 -g 20 -bf 3 -threads 1 -bsf:v filter_units=remove_types=6");
 }
 
+std::string h264_two_sizes() {
+  std::string bytes;
+  for (const char* size : {"64x64", "128x96"}) {
+    const std::string one =
+        clip(std::string(size) + ".h264", "-c:v libx264 -threads 1", size, 10);
+    char* data = nullptr;
+    gsize length = 0;
+    fail_unless(g_file_get_contents(one.c_str(), &data, &length, nullptr));
+    bytes.append(data, length);
+    g_free(data);
+  }
+  const std::string path = folder() + "/two-sizes.h264";
+  // Renamed into place by GLib; all programs write the same.
+  fail_unless(g_file_set_contents(path.c_str(), bytes.data(), static_cast<gssize>(bytes.size()),
+                                  nullptr));
+  return path;
+}
+
 std::string make_folder(const std::string& name) {
   const std::string path = folder() + "/" + name;
   g_mkdir_with_parents(path.c_str(), 0755);
@@ -261,13 +279,9 @@ Decoded decode(const std::string& source, const std::string& decoder, const Opti
   Decoded out;
   const std::string text =
       source + " ! " + decoder + " name=dec ! appsink name=sink sync=false";
-  GError* error = nullptr;
-  auto pipeline = gst::GstPtr<GstElement>::adopt(gst_parse_launch(text.c_str(), &error));
-  fail_unless(pipeline && !error, "%s: %s", text.c_str(), error ? error->message : "");
-  auto sink =
-      gst::GstPtr<GstElement>::adopt(gst_bin_get_by_name(GST_BIN(pipeline.get()), "sink"));
-  auto dec =
-      gst::GstPtr<GstElement>::adopt(gst_bin_get_by_name(GST_BIN(pipeline.get()), "dec"));
+  const auto pipeline = launch(text);
+  const auto sink = child(pipeline, "sink");
+  const auto dec = child(pipeline, "dec");
   auto* app = GST_APP_SINK(sink.get());
   gst_app_sink_set_max_buffers(app, 2);
   if (!options.sink_caps.empty()) {
@@ -319,6 +333,44 @@ Decoded decode(const std::string& source, const std::string& decoder, const Opti
     out.stats.reset(stats);
   }
   gst_element_set_state(pipeline.get(), GST_STATE_NULL);
+  return out;
+}
+
+gst::GstPtr<GstElement> launch(const std::string& text) {
+  GError* error = nullptr;
+  auto pipeline = gst::GstPtr<GstElement>::adopt(gst_parse_launch(text.c_str(), &error));
+  fail_unless(pipeline && !error, "%s: %s", text.c_str(), error ? error->message : "");
+  return pipeline;
+}
+
+gst::GstPtr<GstElement> child(const gst::GstPtr<GstElement>& pipeline, const char* name) {
+  return gst::GstPtr<GstElement>::adopt(gst_bin_get_by_name(GST_BIN(pipeline.get()), name));
+}
+
+void expect_end_of_stream(const gst::GstPtr<GstElement>& pipeline) {
+  auto bus = gst::GstPtr<GstBus>::adopt(gst_element_get_bus(pipeline.get()));
+  auto end = gst::GstPtr<GstMessage>::adopt(gst_bus_timed_pop_filtered(
+      bus.get(), GST_CLOCK_TIME_NONE,
+      static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR)));
+  if (GST_MESSAGE_TYPE(end.get()) == GST_MESSAGE_EOS) return;
+  GError* error = nullptr;
+  gst_message_parse_error(end.get(), &error, nullptr);
+  ck_abort_msg("%s", error->message);
+}
+
+std::string new_driver_log() {
+  const std::string log = make_folder("logs") + "/" + std::to_string(getpid());
+  g_unlink(log.c_str());
+  g_setenv("DXVASOFT_LOG", log.c_str(), TRUE);
+  return log;
+}
+
+size_t count_driver_calls(const std::string& log, const char* call) {
+  char* text = nullptr;
+  fail_unless(g_file_get_contents(log.c_str(), &text, nullptr, nullptr), "%s", log.c_str());
+  size_t out = 0;
+  for (const char* at = text; (at = std::strstr(at, call)); ++at) ++out;
+  g_free(text);
   return out;
 }
 

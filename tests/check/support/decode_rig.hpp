@@ -26,6 +26,8 @@ namespace dxva::test {
 // Usual ones.
 [[nodiscard]] std::string h264_mp4();  // B-frames, closed groups of 20
 [[nodiscard]] std::string h264_byte_stream();
+// Ten pictures of 64x64, then ten of 128x96 in the same byte stream.
+[[nodiscard]] std::string h264_two_sizes();
 // "filesrc … ! demuxer ! parser" for a clip; the parser goes by the extension.
 [[nodiscard]] std::string source(const std::string& file, const std::string& parser = "");
 [[nodiscard]] std::string make_folder(const std::string& name);
@@ -68,6 +70,17 @@ struct Decoded {
 // Plays `source ! decoder name=dec ! appsink` to the end, or to the first error.
 [[nodiscard]] Decoded decode(const std::string& source, const std::string& decoder,
                              const Options& options = {});
+
+// The pipeline of a gst-launch line, and an element of it.
+[[nodiscard]] gst::GstPtr<GstElement> launch(const std::string& text);
+[[nodiscard]] gst::GstPtr<GstElement> child(const gst::GstPtr<GstElement>& pipeline,
+                                            const char* name);
+// Waits for the end of the stream; an error before it fails the test.
+void expect_end_of_stream(const gst::GstPtr<GstElement>& pipeline);
+
+// A file into which the bundled driver, started after this, writes what it is asked for.
+[[nodiscard]] std::string new_driver_log();
+[[nodiscard]] size_t count_driver_calls(const std::string& log, const char* call);
 
 // How many descriptors this process has open.
 [[nodiscard]] size_t count_open_descriptors();
