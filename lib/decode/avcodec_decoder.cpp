@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "lib/decode/avcodec_decoder.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <deque>
 #include <utility>
@@ -25,8 +26,11 @@ namespace {
 // Its own suggestion cannot be used: FFmpeg 7.1 says 0.
 constexpr uint32_t kBeyondDpb = 1 + 3;
 
-// A device that fails again and again is left alone for the rest of this stream.
+// A device that failed gets another chance at each new start (a seek), this often, and while
+// the stream goes on after a wait that doubles with each failure.
 constexpr uint32_t kMaxDeviceFailures = 3;
+constexpr uint32_t kFirstWait = 250;  // packets; ten seconds of most streams
+constexpr uint32_t kLongestWait = 16'000;
 
 bool is_device_failure(Reason reason) {
   using enum Reason;
@@ -91,6 +95,12 @@ class AvcodecDecoder final : public BitstreamDecoder {
   [[nodiscard]] Status replay(const std::deque<StoredPacket>& packets);
   void await_unread();
   void device_failed();
+  // In software for a reason that may have passed.
+  [[nodiscard]] bool device_may_be_tried() const {
+    return hwaccel_ && !mode_.hardware && is_device_failure(mode_.reason) &&
+           !display_->is_lost();
+  }
+  void try_device_again();
 
   const StreamParams params_;
   const CodecTraits traits_;
@@ -102,8 +112,9 @@ class AvcodecDecoder final : public BitstreamDecoder {
   std::deque<DecodedFrame> ready_;
   Mode mode_;
   uint32_t device_failures_ = 0;
-  bool corrupt_ = false;  // since the last sync point
-  bool drained_ = false;  // and nothing sent since
+  uint32_t packets_to_wait_ = 0;  // in software, before the device is tried again
+  bool corrupt_ = false;          // since the last sync point
+  bool drained_ = false;          // and nothing sent since
 
   std::atomic<bool> interrupted_ = false;
 
@@ -146,6 +157,7 @@ Status AvcodecDecoder::open(std::shared_ptr<va::SurfacePool> spare) {
   const Reason reason = opened.error().reason;
   mode_ = {.hardware = false,
            .reason = reason != Reason::None ? reason : Reason::ProfileUnsupported};
+  if (hwaccel_ && is_device_failure(reason)) device_failed();
   return open_context(false);
 }
 
@@ -166,6 +178,10 @@ Status AvcodecDecoder::send(const Packet& packet) {
     pending_.drained();
     replay_.clear();
   }
+  if (packets_to_wait_ > 0) --packets_to_wait_;
+  if (packets_to_wait_ == 0 && device_may_be_tried() &&
+      starts_anew(params_.codec, packet, params_.codec_data))
+    try_device_again();
   const StoredPacket stored =
       StoredPacket::copy(packet.data, AV_INPUT_BUFFER_PADDING_SIZE, packet.number,
                          starts_decoding(params_.codec, packet));
@@ -250,8 +266,7 @@ void AvcodecDecoder::flush() {
   corrupt_ = false;
   drained_ = false;
   // A new start is a chance for a device that failed, but not for ever.
-  if (is_device_failure(mode_.reason) && device_failures_ < kMaxDeviceFailures &&
-      !display_->is_lost()) {
+  if (device_failures_ < kMaxDeviceFailures && device_may_be_tried()) {
     if (open_context(true)) mode_ = {.hardware = true};
   }
 }
@@ -275,10 +290,18 @@ void AvcodecDecoder::await_again(const DecodedFrame& picture) {
   await_unread();
 }
 
+// Those on surfaces. Pictures in system memory are as good as they were, and nothing is left to
+// make them of when the device has just been tried again.
 void AvcodecDecoder::await_unread() {
-  for (const DecodedFrame& unread : ready_)
-    pending_.sent(unread.number, {.sync_point = unread.sync_point, .corrupt = unread.corrupt});
-  ready_.clear();
+  std::deque<DecodedFrame> kept;
+  for (DecodedFrame& unread : ready_) {
+    if (unread.surface)
+      pending_.sent(unread.number,
+                    {.sync_point = unread.sync_point, .corrupt = unread.corrupt});
+    else
+      kept.push_back(std::move(unread));
+  }
+  ready_ = std::move(kept);
 }
 
 Result<bool> AvcodecDecoder::remake_surfaces(const DecodedFrame& picture,
@@ -313,10 +336,27 @@ Status AvcodecDecoder::replay(const std::deque<StoredPacket>& packets) {
 }
 
 void AvcodecDecoder::device_failed() {
+  packets_to_wait_ = std::min(kFirstWait << std::min(device_failures_, 16u), kLongestWait);
   ++device_failures_;
   hwaccel_->distrust_surfaces();
   // Nobody has read them yet, and by the time somebody does there is nothing left to replay.
   await_unread();
+}
+
+// Before a packet that needs nothing of those before it, whose pictures all come out first.
+void AvcodecDecoder::try_device_again() {
+  context_.drain();
+  pending_.drained();
+  replay_.clear();
+  const Status opened = open_context(true);
+  DXVA_INFO(Decode, "%s on the device again: %s", codec_name(params_.codec),
+            opened ? "" : opened.error().describe().c_str());
+  if (opened) {
+    mode_ = {.hardware = true};
+    return;
+  }
+  // send() opens the context for software.
+  packets_to_wait_ = kLongestWait;
 }
 
 // `current` is the packet at hand; without bytes, there is none.

@@ -238,6 +238,65 @@ GST_START_TEST(a_surface_that_cannot_be_read_is_decoded_again) {
 }
 GST_END_TEST
 
+namespace {
+
+// Closed groups of 25.
+std::string long_clip() {
+  return clip("long.mp4", "-c:v libx264 -preset ultrafast -g 25 -threads 1", "64x64", 700);
+}
+
+}  // namespace
+
+// 250 packets after a failure, at the next picture that needs nothing from before it.
+GST_START_TEST(a_device_that_failed_once_is_used_again_later) {
+  const std::string from = source(long_clip());
+  const auto wanted = decode(from, "avdec_h264").pictures;
+  const Options options{.sink_caps = std::string(kDmabufNv12) + ";video/x-raw",
+                        .video_meta = true};
+  for (const char* fault : {"endpicture:at=40", "sync:at=40"}) {
+    std::printf("# %s\n", fault);
+    g_setenv("DXVASOFT_FAULT", fault, TRUE);
+    const Decoded out = decode(from, "dxvadec", options);
+    fail_unless(out.error.empty(), "%s", out.error.c_str());
+    expect_same(out.pictures, wanted);
+    fail_unless(out.pictures.back().dmabuf);
+    fail_unless(out.step("software") >= 250 && out.step("software") < 330);
+    fail_unless_equals_uint64(out.step("exported"), 700 - out.step("software"));
+    // There and back, and no more.
+    fail_unless_equals_int(out.path_changes.size(), 2);
+    fail_unless_equals_string(out.path_changes[1].c_str(), "software>exported: none");
+  }
+}
+GST_END_TEST
+
+GST_START_TEST(a_device_that_goes_on_failing_is_tried_ever_more_seldom) {
+  const std::string from = source(long_clip());
+  const auto wanted = decode(from, "avdec_h264").pictures;
+  const std::string log = new_driver_log();
+  g_setenv("DXVASOFT_FAULT", "endpicture:from=40", TRUE);
+  const Decoded out =
+      decode(from, "dxvadec",
+             {.sink_caps = std::string(kDmabufNv12) + ";video/x-raw", .video_meta = true});
+  fail_unless(out.error.empty(), "%s", out.error.c_str());
+  expect_same(out.pictures, wanted);
+  fail_unless_equals_int(out.path_changes.size(), 1);
+  // Once more after 250 packets, and then not before another 500.
+  fail_unless_equals_int(count_driver_calls(log, "endpicture"), 41);
+}
+GST_END_TEST
+
+GST_START_TEST(other_caps_give_a_failed_device_another_chance) {
+  const auto wanted = decode(source(h264_two_sizes()), "avdec_h264").pictures;
+  fail_unless_equals_int(wanted.size(), 20);
+  g_setenv("DXVASOFT_FAULT", "endpicture:at=5", TRUE);
+  const Decoded out = decode(source(h264_two_sizes()), "dxvadec");
+  fail_unless(out.error.empty(), "%s", out.error.c_str());
+  expect_same(out.pictures, wanted);
+  // All ten of the second size, and what came out before the failure.
+  fail_unless(out.step("software") > 0 && out.step("cpu-copy") > 10);
+}
+GST_END_TEST
+
 GST_START_TEST(a_failed_export_is_one_copy_that_is_a_dma_buf_too) {
   const Decoded out =
       decode_with_fault("export:every=3", {.sink_caps = kDmabufNv12, .video_meta = true});
@@ -378,6 +437,9 @@ static Suite* dxvadec_faults_suite() {
   tcase_add_test(driver, a_device_lost_behind_an_open_group_costs_no_picture);
   tcase_add_test(driver, without_fallback_a_lost_device_is_an_error);
   tcase_add_test(driver, a_surface_that_cannot_be_read_is_decoded_again);
+  tcase_add_test(driver, a_device_that_failed_once_is_used_again_later);
+  tcase_add_test(driver, a_device_that_goes_on_failing_is_tried_ever_more_seldom);
+  tcase_add_test(driver, other_caps_give_a_failed_device_another_chance);
   tcase_add_test(driver, a_failed_export_is_one_copy_that_is_a_dma_buf_too);
   tcase_add_test(driver, a_driver_that_exports_nothing_gets_system_caps);
   tcase_add_test(driver, after_a_failed_first_export_dma_bufs_are_tried_again);

@@ -160,6 +160,48 @@ GST_START_TEST(vp8_and_vp9_say_themselves_where_decoding_starts) {
 }
 GST_END_TEST
 
+namespace {
+
+bool anew(Codec codec, const std::vector<uint8_t>& data,
+          const std::vector<uint8_t>& codec_data = {}) {
+  return starts_anew(codec, {.data = data, .sync_point = true}, codec_data);
+}
+
+}  // namespace
+
+GST_START_TEST(only_pictures_that_close_the_past_start_anew) {
+  // H.264: access unit delimiter and parameters, then the first slice decides.
+  fail_unless(anew(Codec::H264, {0, 0, 0, 1, 0x09, 0x10, 0, 0, 1, 0x67, 1, 0, 0, 1, 0x65, 1}));
+  fail_if(anew(Codec::H264, {0, 0, 0, 1, 0x09, 0x10, 0, 0, 1, 0x67, 1, 0, 0, 1, 0x41, 1}));
+  fail_if(anew(Codec::H264, {0, 0, 1, 0x41, 1, 0, 0, 1, 0x65, 1}));
+  fail_if(anew(Codec::H264, {0, 0, 1, 0x67, 1}));
+  // With lengths of two bytes.
+  const std::vector<uint8_t> avcc = {1, 100, 0, 31, 0xfd};
+  fail_unless(anew(Codec::H264, {0, 2, 0x67, 0, 0, 1, 0x65}, avcc));
+  fail_if(anew(Codec::H264, {0, 2, 0x67, 0, 0, 1, 0x41}, avcc));
+  fail_if(anew(Codec::H264, {0, 9, 0x65}, avcc));
+  fail_if(anew(Codec::H264, {0, 0, 0x65}, avcc));
+  fail_if(anew(Codec::H264, {0}, avcc));
+  // H.265: IDR_W_RADL, IDR_N_LP; CRA has leading pictures.
+  fail_unless(anew(Codec::H265, {0, 0, 1, 32 << 1, 1, 0, 0, 1, 19 << 1, 1}));
+  fail_unless(anew(Codec::H265, {0, 0, 1, 20 << 1, 1}));
+  fail_if(anew(Codec::H265, {0, 0, 1, 21 << 1, 1}));
+  std::vector<uint8_t> hvcc(22, 0);
+  hvcc[21] = 3;
+  fail_unless(anew(Codec::H265, {0, 0, 0, 2, 19 << 1, 1}, hvcc));
+  // MPEG-2: closed_gop.
+  fail_unless(anew(Codec::Mpeg2, {0, 0, 1, 0xb3, 9, 0, 0, 1, 0xb8, 0, 8, 0, 0x40, 0}));
+  fail_if(anew(Codec::Mpeg2, {0, 0, 1, 0xb3, 9, 0, 0, 1, 0xb8, 0, 8, 0, 0x80, 0}));
+  fail_if(anew(Codec::Mpeg2, {0, 0, 1, 0xb3, 9, 0, 0, 1, 0xb8, 0, 8}));
+  fail_if(anew(Codec::Mpeg2, {0, 0, 1, 0, 9}));
+  // Key frames of these refer to nothing, and nothing after them to what was before.
+  fail_unless(anew(Codec::Vp8, {0x00}));
+  fail_if(anew(Codec::Vp8, {0x01}));
+  fail_unless(anew(Codec::Jpeg, {0xff}));
+  fail_if(starts_anew(Codec::H264, {.data = avcc, .sync_point = false}, {}));
+}
+GST_END_TEST
+
 static Suite* decode_books_suite() {
   Suite* suite = suite_create("decode_books");
   TCase* pending = tcase_create("pending pictures");
@@ -179,6 +221,7 @@ static Suite* decode_books_suite() {
   suite_add_tcase(suite, replay);
   TCase* sync = tcase_create("sync points");
   tcase_add_test(sync, vp8_and_vp9_say_themselves_where_decoding_starts);
+  tcase_add_test(sync, only_pictures_that_close_the_past_start_anew);
   suite_add_tcase(suite, sync);
   return suite;
 }
