@@ -92,7 +92,8 @@ void describe_prime(const Driver& driver, const Surface& surface,
   out.width = layout.width;
   out.height = layout.height;
   out.num_objects = objects.count;
-  const uint64_t modifier = surface.tiled() ? kTiledModifier : kModifierLinear;
+  uint64_t modifier = surface.tiled() ? kTiledModifier : kModifierLinear;
+  if (driver.knobs.modifier_untold) modifier = kModifierInvalid;
   for (uint32_t i = 0; i < objects.count; ++i) {
     out.objects[i].fd = fds[i].release();
     out.objects[i].size =

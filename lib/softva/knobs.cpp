@@ -75,6 +75,10 @@ Result<Knobs> Knobs::from_environment() {
     knobs.descriptor_size = DescriptorSize::Short;
   else if (!text.empty())
     return bad_value("DXVASOFT_DESCRIPTOR_SIZE", text);
+  if (const auto text = variable("DXVASOFT_DESCRIPTOR_MODIFIER"); text == "none")
+    knobs.modifier_untold = true;
+  else if (!text.empty())
+    return bad_value("DXVASOFT_DESCRIPTOR_MODIFIER", text);
   knobs.vendor = variable("DXVASOFT_VENDOR");
   auto faults = FaultPlan::parse(variable("DXVASOFT_FAULT"));
   if (!faults) return faults.error();

@@ -8,6 +8,7 @@ the step it can take and says why, and nothing ends in an error.
 """
 
 import os
+import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
@@ -17,8 +18,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
 import faults_special  # noqa: E402
 import rig  # noqa: E402
-from faults_play import FRAMES, Clip, Run  # noqa: E402
-from faults_rows import ROWS, Row  # noqa: E402
+from faults_play import FRAMES, HEVC_10, Clip, Run  # noqa: E402
+from faults_rows import ROWS, TEN_BIT_ROWS, Row  # noqa: E402
 from tap import Tap, skip_all  # noqa: E402
 
 
@@ -44,23 +45,34 @@ def verdict(row: Row, run: Run, egl: bool, tight: bool) -> str:
     return (row.tight if tight else row.any)(run)
 
 
+def ten_bit_clip(folder: Path) -> Clip | None:
+    encoders = subprocess.run(["ffmpeg", "-hide_banner", "-encoders"], check=True, text=True,
+                              stdout=subprocess.PIPE).stdout
+    return Clip(folder, sys.argv[1], "ten.mp4", HEVC_10) if "libx265" in encoders else None
+
+
 def main() -> None:
     if rig.name() != rig.MEMFD:
         skip_all(f"needs an OpenGL that imports memfds, this rig is '{rig.name()}'")
     tap = Tap()
     with tempfile.TemporaryDirectory(prefix="dxva-faults-") as folder:
         clip = Clip(Path(folder), sys.argv[1])
-        cells = [(row, egl, tight) for row in ROWS for egl in (True, False) for tight in (False, True)]
+        ten_bits = ten_bit_clip(Path(folder))
+        cells = [(ten, row, egl, tight) for ten, rows in ((False, ROWS), (True, TEN_BIT_ROWS))
+                 for row in rows for egl in (True, False) for tight in (False, True)
+                 if ten_bits or not ten]
+        if not ten_bits:
+            tap.skip("10 bits", "ffmpeg has no libx265")
 
         def play(cell) -> Run:
-            row, egl, tight = cell
-            return clip.play("--import", "egl" if egl else "copy",
+            ten, row, egl, tight = cell
+            return (ten_bits if ten else clip).play("--import", "egl" if egl else "copy",
                              "--layout", "tight-linear" if tight else "any", environment=row.environment)
 
         # Two at a time: much of a run is starting up and waiting.
         with ThreadPoolExecutor(max_workers=min(2, os.cpu_count() or 1)) as pool:
-            for (row, egl, tight), run in zip(cells, pool.map(play, cells)):
-                name = f"{row.name}, import {'egl' if egl else 'copy'}, layout {'tight-linear' if tight else 'any'}"
+            for (ten, row, egl, tight), run in zip(cells, pool.map(play, cells)):
+                name = f"{'10 bits, ' if ten else ''}{row.name}, import {'egl' if egl else 'copy'}, layout {'tight-linear' if tight else 'any'}"
                 wrong = verdict(row, run, egl, tight)
                 tap.case(not wrong, name, f"{wrong}\n{run}")
         faults_special.cases(tap, clip)

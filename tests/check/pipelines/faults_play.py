@@ -53,9 +53,9 @@ class Run:
             return f"exit status {self.status}"
         if "CRITICAL" in self.err:
             return "a critical warning"
-        if len(self.md5) != FRAMES:
-            return f"{len(self.md5)} of {FRAMES} frames"
-        different = [i for i in range(FRAMES) if self.md5[i] != self.wanted[i]]
+        if len(self.md5) != len(self.wanted):
+            return f"{len(self.md5)} of {len(self.wanted)} frames"
+        different = [i for i in range(len(self.wanted)) if self.md5[i] != self.wanted[i]]
         return f"frames {different} differ" if different else ""
 
     def changes_of(self, element: str) -> list[str]:
@@ -73,23 +73,39 @@ def read(file: Path) -> str:
     return file.read_text(errors="replace") if file.exists() else ""
 
 
-class Clip:
-    """A small clip with B-frames, and what FFmpeg's software decoder makes of it."""
+FFMPEG = ["ffmpeg", "-nostdin", "-v", "error", "-y"]
 
-    def __init__(self, folder: Path, player: str) -> None:
-        self.folder, self.player = folder, player
-        self.file = folder / "clip.mp4"
-        self.raw = folder / "reference.nv12"
-        ffmpeg = ["ffmpeg", "-nostdin", "-v", "error", "-y"]
-        subprocess.run(ffmpeg + ["-f", "lavfi", "-i", f"testsrc2=size={WIDTH}x{HEIGHT}:rate=30",
-                                 "-vf", "noise=alls=12:allf=t,format=yuv420p", "-frames:v", str(FRAMES),
-                                 "-c:v", "libx264", "-threads", "1", "-preset", "veryfast", "-crf", "26",
-                                 "-bf", "2", "-g", "32", str(self.file)], check=True)
-        subprocess.run(ffmpeg + ["-i", str(self.file), "-fps_mode", "passthrough", "-pix_fmt", "nv12",
-                                 "-f", "rawvideo", str(self.raw)], check=True)
-        size = WIDTH * HEIGHT * 3 // 2
-        raw = self.raw.read_bytes()
-        self.md5 = [hashlib.md5(raw[at:at + size]).hexdigest() for at in range(0, len(raw), size)]
+# What the encoder is told, and the format of the pictures as dxva-play writes them.
+H264 = (["-pix_fmt", "yuv420p", "-c:v", "libx264", "-threads", "1", "-preset", "veryfast", "-crf", "26",
+         "-bf", "2", "-g", "32"], "nv12")
+HEVC_10 = (["-pix_fmt", "yuv420p10le", "-c:v", "libx265", "-preset", "ultrafast", "-crf", "26",
+            "-x265-params", "keyint=32:bframes=2:pools=1:frame-threads=1:log-level=error"], "p010le")
+
+
+class Clip:
+    """A small clip with B-frames, and what FFmpeg's software decoder makes of it. `sizes` is for byte
+    streams, which go on in another one."""
+
+    def __init__(self, folder: Path, player: str, name: str = "clip.mp4", kind=H264,
+                 sizes=((WIDTH, HEIGHT),), frames: int = FRAMES) -> None:
+        self.folder, self.player, self.frames = folder, player, frames * len(sizes)
+        self.file = folder / name
+        self.raw = self.file.with_suffix(f".{kind[1]}")
+        self.md5, streams, pictures = [], [], []
+        for width, height in sizes:
+            part = folder / f"{width}x{height}-{name}"
+            subprocess.run(FFMPEG + ["-f", "lavfi", "-i", f"testsrc2=size={width}x{height}:rate=30",
+                                     "-vf", "noise=alls=12:allf=t", "-frames:v", str(frames),
+                                     *kind[0], str(part)], check=True)
+            raw = subprocess.run(FFMPEG + ["-i", str(part), "-fps_mode", "passthrough", "-pix_fmt",
+                                           kind[1], "-f", "rawvideo", "-"],
+                                 check=True, stdout=subprocess.PIPE).stdout
+            size = len(raw) // frames
+            self.md5 += [hashlib.md5(raw[at:at + size]).hexdigest() for at in range(0, len(raw), size)]
+            streams.append(part.read_bytes())
+            pictures.append(raw)
+        self.file.write_bytes(b"".join(streams))
+        self.raw.write_bytes(b"".join(pictures))
 
     def play(self, *options: str, environment: dict[str, str] | None = None, descriptors: int = 0) -> Run:
         """`descriptors` limits how many the process may have open."""

@@ -5,7 +5,7 @@ back, and a picture that is read back from the GPU."""
 import os
 import subprocess
 
-from faults_play import FRAMES, SECONDS, Clip, Run
+from faults_play import FRAMES, HEIGHT, SECONDS, WIDTH, Clip, Run
 from tap import Tap
 
 
@@ -53,7 +53,7 @@ def holding(tap: Tap, clip: Clip) -> None:
 
 def running_out(tap: Tap, clip: Clip) -> None:
     """Descriptors: a limit in the middle of the stream's needs, and one that it cannot start with."""
-    for limit in (128, 96):
+    for limit in (256, 128, 96):
         for options in ((), ("--hold",)):
             run = clip.play(*options, descriptors=limit)
             copied = run.steps.get("cpu-copy", 0)
@@ -79,6 +79,42 @@ def reading_back(tap: Tap, clip: Clip) -> None:
              f"same: {same}\n{done.stdout}\n{done.stderr}")
 
 
+def changing_size(tap: Tap, clip: Clip) -> None:
+    """In one byte stream, with and without a driver that fails now and then."""
+    sizes = ((640, 352), (320, 240), (854, 470))
+    stream = Clip(clip.folder, clip.player, "sizes.h264", sizes=sizes, frames=20)
+    for faults in ("", "export:every=7", "export:from=1", "endpicture:at=30", "sync:at=45"):
+        run = stream.play(environment={"DXVASOFT_FAULT": faults})
+        tap.case(not run.wrong_pictures() and sum(run.steps.values()) == stream.frames,
+                 f"a stream that changes its size twice, fault '{faults}'", str(run))
+
+
+def mapping(tap: Tap, clip: Clip) -> None:
+    """Somebody else's elements that read our pictures, whatever the surfaces are laid out as."""
+    luma = WIDTH * HEIGHT
+    size = luma * 3 // 2
+    raw, wanted = clip.raw.read_bytes(), bytearray()
+    for at in range(0, size * FRAMES, size):
+        picture = raw[at:at + size]
+        wanted += picture[:luma] + picture[luma + 1::2] + picture[luma::2]  # YV12: first V, then U
+    for name, environment in [("linear", {}), ("gap", {"DXVASOFT_LAYOUT": "gap"}),
+                              ("tiled", {"DXVASOFT_LAYOUT": "tiled", "DXVASOFT_MODIFIERS": "ignored"})]:
+        out = clip.folder / f"{name}.yv12"
+        done = launch(f"filesrc location={clip.file} ! qtdemux ! h264parse ! dxvadec ! videoconvert "
+                      f"! video/x-raw,format=YV12 ! filesink location={out}", **environment)
+        same = out.exists() and out.read_bytes() == bytes(wanted)
+        tap.case(done.returncode == 0 and same, f"videoconvert reads {name} surfaces",
+                 f"same: {same}\n{done.stdout}\n{done.stderr}")
+        jpegs = []
+        for decoder in ("dxvadec", "avdec_h264"):
+            out = clip.folder / f"{name}-{decoder}.jpeg"
+            done = launch(f"filesrc location={clip.file} ! qtdemux ! h264parse ! {decoder} "
+                          f"! jpegenc snapshot=true ! filesink location={out}", **environment)
+            jpegs.append(out.read_bytes() if done.returncode == 0 and out.exists() else b"")
+        tap.case(jpegs[0] != b"" and jpegs[0] == jpegs[1], f"jpegenc takes a snapshot of {name} surfaces",
+                 f"{[len(jpeg) for jpeg in jpegs]} bytes\n{done.stderr}")
+
+
 def failing_for_good(tap: Tap, clip: Clip) -> None:
     done = launch(f"filesrc location={clip.file} ! qtdemux ! h264parse ! dxvadec software-fallback=false "
                   "! dxvaglupload ! fakesink", DXVASOFT_FAULT="endpicture:from=40")
@@ -95,5 +131,6 @@ def launch(line: str, **environment: str) -> subprocess.CompletedProcess:
 
 
 def cases(tap: Tap, clip: Clip) -> None:
-    for part in (insisting, declining, holding, running_out, reading_back, failing_for_good):
+    for part in (insisting, declining, holding, running_out, reading_back, changing_size, mapping,
+                 failing_for_good):
         part(tap, clip)
