@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cinttypes>
 #include <utility>
 
 #include "lib/base/fourcc.hpp"
@@ -45,7 +46,11 @@ uint32_t rt_format_of(uint32_t fourcc) {
 SurfacePool::SurfacePool(std::shared_ptr<Display> display, const Config& config)
     : display_(std::move(display)), config_(config) {}
 
-SurfacePool::~SurfacePool() = default;
+SurfacePool::~SurfacePool() {
+  const auto& pairs = session_.pairs();
+  DXVA_DEBUG(Va, "%zu surfaces go: %" PRIu64 " pairs, %" PRIu64 " of them abandoned",
+             surfaces_.size(), pairs.begun, pairs.abandoned);
+}
 
 Result<std::shared_ptr<SurfacePool>> SurfacePool::create(std::shared_ptr<Display> display,
                                                          const Config& config) {
