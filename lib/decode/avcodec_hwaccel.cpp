@@ -153,6 +153,9 @@ bool Hwaccel::serves(const accel::Need& need, const std::vector<uint64_t>& modif
 // has keep what they need.
 void Hwaccel::drop_pool() {
   const std::lock_guard guard(pool_lock_);
+  // A packet of several frames (VP9, AV1) may change the size in the middle; those before are
+  // through.
+  if (pool_) pool_->end_pairs(accel::Severity::None);
   pool_.reset();
 }
 
