@@ -118,8 +118,12 @@ GST_START_TEST(fields_leave_as_pictures_of_their_shape) {
   const Decoded out = decode_on_device(source(file, "h265parse"));
   expect_same(out.pictures, hashes_of_ffmpeg(file, 352, 288));
   for (const char* part : {"height=(int)288", "interlace-mode=(string)progressive",
-                           "pixel-aspect-ratio=(fraction)1/2", "framerate=(fraction)50/1"})
+                           "pixel-aspect-ratio=(fraction)1/2"})
     fail_unless(contains(out.caps[0], part), "%s", out.caps[0].c_str());
+  // Twice the rate that h265parse has for frames: 25/2, and in GStreamer 1.22 wrongly 25/1.
+  fail_unless(contains(out.caps[0], "framerate=(fraction)50/1") ||
+                  contains(out.caps[0], "framerate=(fraction)25/1"),
+              "%s", out.caps[0].c_str());
   for (const Picture& picture : out.pictures)
     fail_if(picture.flags & GST_VIDEO_BUFFER_FLAG_INTERLACED);
 }
