@@ -15,7 +15,7 @@ using dxva::doctor::Verdict;
 namespace {
 
 // A machine where all is well; tests spoil one thing.
-constexpr const char *kWell = R"json({
+constexpr const char* kWell = R"json({
   "environment": {},
   "drm": [{"node": "/dev/dri/renderD128", "primary": "/dev/dri/card0", "driver": "amdgpu"},
           {"node": "/dev/dri/renderD129", "primary": "/dev/dri/card1", "driver": "i915"}],
@@ -65,7 +65,7 @@ GST_START_TEST(two_gpus_are_both_named) {
   Json findings = machine();
   findings.at("gl").set("node", "/dev/dri/renderD129");
   const auto verdict = judged(findings);
-  const auto& problem = only(verdict, "two-gpus");
+  const auto problem = only(verdict, "two-gpus");
   ck_assert(problem.what.find("/dev/dri/renderD128") != std::string::npos);
   ck_assert(problem.what.find("/dev/dri/renderD129") != std::string::npos);
   ck_assert(problem.remedy.find("GST_DXVA_DEVICE=/dev/dri/renderD129") != std::string::npos);
@@ -83,7 +83,7 @@ GST_START_TEST(a_node_that_may_not_be_opened_is_named_with_the_group) {
   Json findings = machine();
   findings.at("drm").items()[1].set("error", "Permission denied");
   const auto verdict = judged(findings);
-  const auto& problem = only(verdict, "node-not-openable");
+  const auto problem = only(verdict, "node-not-openable");
   ck_assert(problem.what.find("/dev/dri/renderD129") != std::string::npos);
   ck_assert(problem.remedy.find("render") != std::string::npos);
 }
