@@ -36,7 +36,9 @@ bool allows(ImportMode mode, Step step) {
 // Why this context has no such step; None: it has.
 Reason missing(const GlSession& session, Step step) {
   if (step == Step::Egl) return session.importer() ? Reason::None : session.import_refusal();
-  return Reason::MemoryObjectUnsupported;
+  if (!session.memory_objects()) return session.memory_object_refusal();
+  return session.memory_objects()->takes_dmabufs() ? Reason::None
+                                                   : Reason::MemoryObjectUnsupported;
 }
 
 // The highest allowed step's reason when the context has none of those that are.
@@ -87,31 +89,26 @@ struct Attempt {
 };
 
 Result<std::shared_ptr<const gl::Imported>> Attempt::by(Step step) {
-  using enum gl::SelfTests::Verdict;
-  const uint64_t now = session.cache()->frame();
+  // What a driver makes of a dma-buf as a memory object is nobody's promise: compared always.
+  const bool must = step == Step::MemoryObject;
   const auto layout = gl::LayoutKey::of(step, key);
-  const auto verdict = wish.verify ? session.self_tests().verdict(layout, now) : Right;
-  if (verdict == Wrong)
+  if ((wish.verify || must) && session.self_tests().verdict(layout, session.cache()->frame()) ==
+                                   gl::SelfTests::Verdict::Wrong)
     return refusal(Reason::SelfTestMismatch, "another buffer of this layout was wrong");
 
   std::optional<Result<gl::Source>> source;
-  session.thread().run(
-      [&] { source.emplace(import_by_egl(session, request, picture, wish.draws)); });
+  session.thread().run([&] {
+    source.emplace(must ? session.memory_objects()->import(request)
+                        : import_by_egl(session, request, picture, wish.draws));
+  });
   if (!*source) return source->error();
   auto imported = std::make_shared<const gl::Imported>(
       gl::Imported{.step = step, .source = std::move(**source)});
-  if (verdict == Right) return std::shared_ptr<const gl::Imported>(std::move(imported));
-
-  switch (check_import(session, input, picture, *imported)) {
-    case ImportCheck::Same:
-      session.self_tests().passed(layout);
-      verified = true;
-      break;
-    case ImportCheck::Differs:
-      session.self_tests().failed(layout, now);
-      return refusal(Reason::SelfTestMismatch, "not the pixels that the CPU reads");
-    case ImportCheck::Impossible:
-      break;
+  if (wish.verify || must) {
+    const auto proved = prove_layout(session, input, picture, layout, *imported,
+                                     must ? Uncompared::Refuse : Uncompared::Trust);
+    if (!proved) return proved.error();
+    verified = *proved;
   }
   return std::shared_ptr<const gl::Imported>(std::move(imported));
 }
@@ -159,7 +156,7 @@ bool is_general(Reason reason) {
 ImportAnswer import_frame(GlSession& session, GstBuffer* input, const InputPicture& picture,
                           const ImportWish& wish) {
   if (wish.mode == ImportMode::Copy) return {.reason = Reason::ImportCopyForced};
-  if (is_opaque(input)) return import_opaque(session, input, picture, wish.mode);
+  if (is_opaque(input)) return import_opaque(session, input, picture, wish);
   Result<gl::ImportRequest> request = as_descriptors(input, picture);
   if (!request) return {.reason = request.error().reason};
   if (const Reason reason = general_refusal(session, wish.mode); reason != Reason::None)

@@ -6,6 +6,7 @@
 #include "gst/dxvagl/gl_session.hpp"
 #include "gst/dxvagl/input_picture.hpp"
 #include "lib/gl/imported.hpp"
+#include "lib/gl/self_tests.hpp"
 
 namespace dxva::gst {
 
@@ -20,5 +21,14 @@ enum class ImportCheck {
 [[nodiscard]] ImportCheck check_import(GlSession& session, GstBuffer* input,
                                        const InputPicture& picture,
                                        const gl::Imported& imported);
+
+enum class Uncompared { Trust, Refuse };
+// Whether `layout` may be believed: its first import was compared, now or before. The answer is
+// whether that was now. Refusals: SelfTestMismatch; with Refuse also MemoryObjectUnsupported,
+// when nothing could be compared. Streaming thread only.
+[[nodiscard]] Result<bool> prove_layout(GlSession& session, GstBuffer* input,
+                                        const InputPicture& picture,
+                                        const gl::LayoutKey& layout,
+                                        const gl::Imported& imported, Uncompared uncompared);
 
 }  // namespace dxva::gst

@@ -65,4 +65,15 @@ Result<gl::Source> MemoryObjects::import(const gl::OpaqueRequest& request) {
   return std::move(*first);
 }
 
+Result<gl::Source> MemoryObjects::import(const gl::ImportRequest& request) const {
+  const gl::OpaqueRequest dmabufs{.kind = gl::OpaqueRequest::Kind::Dmabuf,
+                                  .image = request.image,
+                                  .fds = request.fds,
+                                  .uuids = {}};
+  auto picture = importer_.import(dmabufs, gl::MemoryObjectForm::Buffer);
+  if (!picture) picture = importer_.import(dmabufs, gl::MemoryObjectForm::Texture);
+  if (!picture) return picture.error();
+  return gl::Source(std::move(*picture));
+}
+
 }  // namespace dxva::gst

@@ -6,6 +6,7 @@
 #include "gst/dxvagl/gst_gl_thread.hpp"
 #include "lib/base/device_uuids.hpp"
 #include "lib/base/result.hpp"
+#include "lib/gl/egl_importer.hpp"
 #include "lib/gl/imported.hpp"
 #include "lib/gl/memory_object_importer.hpp"
 #include "lib/gl/memory_object_pass.hpp"
@@ -28,6 +29,11 @@ class MemoryObjects {
   // In the first form that takes the layout and has passed the self-test, which runs now when
   // it has not run for the likes of this.
   [[nodiscard]] Result<gl::Source> import(const gl::OpaqueRequest& request);
+
+  // Dma-bufs, where the driver is known to take them; any thread. Whether they are shown
+  // rightly is for the caller to compare: there is no test memory of that kind.
+  [[nodiscard]] bool takes_dmabufs() const { return importer_.takes_dmabufs(); }
+  [[nodiscard]] Result<gl::Source> import(const gl::ImportRequest& request) const;
 
   [[nodiscard]] gl::MemoryObjectPass& pass() { return pass_; }
 

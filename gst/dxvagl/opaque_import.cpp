@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "gst/common/opaque_memory.hpp"
+#include "gst/dxvagl/import_check.hpp"
 #include "lib/base/log.hpp"
 
 namespace dxva::gst {
@@ -28,11 +29,11 @@ void forget_with(GlSession& session, GstBuffer* input) {
 }  // namespace
 
 ImportAnswer import_opaque(GlSession& session, GstBuffer* input, const InputPicture& picture,
-                           ImportMode mode) {
+                           const ImportWish& wish) {
   const Result<gl::OpaqueRequest> request = as_opaque(input, picture);
   if (!request) return {.reason = request.error().reason};
   ImportAnswer out{.identity = request->image.objects[0].identity};
-  if (mode == ImportMode::Egl) {
+  if (wish.mode == ImportMode::Egl) {
     out.reason = Reason::NotADmabuf;
     return out;
   }
@@ -64,6 +65,16 @@ ImportAnswer import_opaque(GlSession& session, GstBuffer* input, const InputPict
   }
   out.imported = std::make_shared<const gl::Imported>(
       gl::Imported{.step = Step::MemoryObject, .source = std::move(**source)});
+  if (wish.verify) {
+    const auto proved =
+        prove_layout(session, input, picture, gl::LayoutKey::of(Step::MemoryObject, key),
+                     *out.imported, Uncompared::Trust);
+    if (!proved) {
+      session.cache()->store_refusal(key, proved.error().reason);
+      return {.reason = proved.error().reason, .identity = out.identity};
+    }
+    out.verified = *proved;
+  }
   session.cache()->store(key, out.imported);
   forget_with(session, input);
   return out;

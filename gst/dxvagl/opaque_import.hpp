@@ -12,6 +12,6 @@ namespace dxva::gst {
 // import_frame() for a buffer of opaque memory, which only memory objects can take. Streaming
 // thread only.
 [[nodiscard]] ImportAnswer import_opaque(GlSession& session, GstBuffer* input,
-                                         const InputPicture& picture, ImportMode mode);
+                                         const InputPicture& picture, const ImportWish& wish);
 
 }  // namespace dxva::gst

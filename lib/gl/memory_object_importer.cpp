@@ -9,6 +9,7 @@
 #include "lib/base/fourcc.hpp"
 #include "lib/base/log.hpp"
 #include "lib/base/unique_fd.hpp"
+#include "lib/dmabuf/identity.hpp"
 #include "lib/dmabuf/opaque.hpp"
 #include "lib/gl/texture_set.hpp"
 
@@ -41,6 +42,14 @@ uint64_t tall_rows(uint32_t height) {
   return uint64_t{height} + video::plane_rows(1, height);
 }
 
+Status inspect_dmabuf(int fd, uint64_t size_bytes) {
+  const auto facts = dmabuf::inspect(fd);
+  if (!facts) return facts.error();
+  if (facts->size_bytes < size_bytes)
+    return refusal(Reason::ObjectTooSmall, std::to_string(facts->size_bytes) + " bytes");
+  return Done{};
+}
+
 Error gl_refusal(const char* call, GLenum error) {
   return Error{.code = ErrorCode::Unsupported,
                .call = call,
@@ -50,6 +59,11 @@ Error gl_refusal(const char* call, GLenum error) {
 }
 
 }  // namespace
+
+bool MemoryObjectImporter::takes_dmabufs() const {
+  // radeonsi is the only one whose vendor is "AMD", iris and crocus call themselves so.
+  return gl_->facts.vendor == "AMD" || gl_->facts.renderer.starts_with("Mesa Intel");
+}
 
 MemoryObjectPicture::~MemoryObjectPicture() {
   thread_->run([this] {
@@ -72,7 +86,10 @@ uint64_t bytes_needed(const video::ImageDescription& image, uint32_t object,
 
 Status MemoryObjectImporter::check(const OpaqueRequest& request, MemoryObjectForm form) const {
   const video::ImageDescription& image = request.image;
-  if (request.uuids != api_.uuids)
+  const bool dmabuf = request.kind == OpaqueRequest::Kind::Dmabuf;
+  if (dmabuf && !takes_dmabufs())
+    return refusal(Reason::MemoryObjectUnsupported, "no dma-bufs as memory objects");
+  if (!dmabuf && request.uuids != api_.uuids)
     return refusal(Reason::UuidMismatch, "memory of device " + uuid_text(request.uuids.device) +
                                              ", driver " + uuid_text(request.uuids.driver));
   const Result<video::Layout> layout = video::classify(image, video::LayoutRule::Any);
@@ -103,8 +120,10 @@ Status MemoryObjectImporter::check(const OpaqueRequest& request, MemoryObjectFor
                      "GL_MAX_TEXTURE_BUFFER_SIZE is " + std::to_string(api_.max_buffer_texels));
     if (bytes_needed(image, i, form) > image.objects[i].size_bytes)
       return refusal(Reason::ObjectTooSmall, "no room behind the picture");
-    if (auto seen = dmabuf::inspect_opaque(request.fds[i], image.objects[i].size_bytes); !seen)
-      return seen;
+    const auto seen = dmabuf
+                          ? inspect_dmabuf(request.fds[i], image.objects[i].size_bytes)
+                          : dmabuf::inspect_opaque(request.fds[i], image.objects[i].size_bytes);
+    if (!seen) return seen;
   }
   return Done{};
 }

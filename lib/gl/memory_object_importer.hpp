@@ -15,6 +15,11 @@ namespace dxva::gl {
 // A picture in opaque memory, lent for the call. Nothing can measure such memory from outside,
 // so the sizes are the exporter's word; identities are for caches.
 struct OpaqueRequest {
+  enum class Kind : uint8_t {
+    Opaque,  // of the device and driver that `uuids` names
+    Dmabuf,  // of a driver that takes those for opaque memory; measured like any dma-buf
+  };
+  Kind kind = Kind::Opaque;
   video::ImageDescription image;
   std::array<int, video::kMaxPlanes> fds{-1, -1, -1, -1};  // one per object
   DeviceUuids uuids;
@@ -86,6 +91,11 @@ class MemoryObjectImporter {
   // and the UUIDs compared. The driver gets duplicates.
   [[nodiscard]] Result<std::shared_ptr<MemoryObjectPicture>> import(
       const OpaqueRequest& request, MemoryObjectForm form) const;
+
+  // Whether this driver is known to take a dma-buf for opaque memory, which the extension does
+  // not promise: Mesa's for AMD and Intel do. Of the others some refuse, and some crash at the
+  // next call (nouveau; radeonsi itself, when the import had failed).
+  [[nodiscard]] bool takes_dmabufs() const;
 
   [[nodiscard]] const MemoryObjectApi& api() const { return api_; }
 

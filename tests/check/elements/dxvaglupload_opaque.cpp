@@ -90,6 +90,7 @@ class OpaqueFrame {
         {.linear = false, .writable = false, .read_back = [this](std::span<uint8_t> to) {
            std::memcpy(to.data(), block_->data(), to.size());
            ++read_backs;
+           if (lies) to[100] ^= 1;
            return true;
          }});
     fail_unless(static_cast<bool>(memory_));
@@ -111,6 +112,7 @@ class OpaqueFrame {
     return buffer;
   }
   uint64_t read_backs = 0;
+  bool lies = false;  // its map shows another byte than memory has
 
  private:
   FrameLayout layout_;
@@ -159,7 +161,8 @@ GST_START_TEST(every_layout_is_shown_byte_by_byte_without_a_copy) {
     expect_right(harness, frame, layout, 2);
     fail_unless_equals_uint64(harness.step("memory-object"), 2);
     fail_unless_equals_uint64(harness.stat("cache-hits"), 1);
-    fail_unless_equals_uint64(frame.read_backs, 0);
+    // The one of `verify`, which the rig turns on, and none for the second frame.
+    fail_unless_equals_uint64(frame.read_backs, 1);
   }
 }
 GST_END_TEST;
@@ -250,6 +253,22 @@ GST_START_TEST(hostile_descriptors_are_copied) {
 }
 GST_END_TEST;
 
+GST_START_TEST(verify_compares_with_what_the_producer_reads) {
+  const Device device;
+  for (const bool lies : {false, true}) {
+    UploadHarness harness(gl_caps(kSmall), opaque_caps(kSmall, device.exporter->uuids()));
+    g_object_set(harness.element(), "verify", TRUE, nullptr);
+    OpaqueFrame frame(*device.exporter, kSmall);
+    frame.fill(1);
+    frame.lies = lies;
+    fail_unless(static_cast<bool>(harness.push(frame.buffer())));
+    fail_unless_equals_uint64(harness.stat("verified"), lies ? 0 : 1);
+    fail_unless_equals_uint64(harness.reason("self-test-mismatch"), lies ? 1 : 0);
+    fail_unless_equals_uint64(harness.step(lies ? "cpu-copy" : "memory-object"), 1);
+  }
+}
+GST_END_TEST;
+
 GST_START_TEST(a_buffer_of_other_memory_in_the_stream_is_copied) {
   const Device device;
   UploadHarness harness(gl_caps(kSmall), opaque_caps(kSmall, device.exporter->uuids()));
@@ -310,6 +329,7 @@ int main(int argc, char** argv) {
   tcase_add_test(tests, what_the_property_says_is_done);
   tcase_add_test(tests, memory_of_another_device_is_not_asked_for_and_copied_when_it_comes);
   tcase_add_test(tests, hostile_descriptors_are_copied);
+  tcase_add_test(tests, verify_compares_with_what_the_producer_reads);
   tcase_add_test(tests, a_buffer_of_other_memory_in_the_stream_is_copied);
   tcase_add_test(tests, the_buffer_is_back_when_its_picture_is_drawn);
   tcase_add_test(tests, a_thousand_memories_leave_no_descriptor);

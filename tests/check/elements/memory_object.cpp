@@ -452,6 +452,42 @@ GST_START_TEST(numbers_that_do_not_fit_never_reach_the_driver) {
 }
 GST_END_TEST;
 
+// A driver that takes dma-bufs for opaque memory, as Mesa's for AMD and Intel do; a memfd
+// stands for one.
+GST_START_TEST(dma_bufs_go_only_to_drivers_that_take_them) {
+  Rig rig;
+  NEEDS(rig);
+  auto picture = rig.picture();
+  picture.request.kind = gl::OpaqueRequest::Kind::Dmabuf;
+  const UniqueFd memfd{memfd_create("frame", MFD_CLOEXEC | MFD_ALLOW_SEALING)};
+  const uint64_t size = picture.request.image.objects[0].size_bytes;
+  fail_unless(ftruncate(memfd.get(), static_cast<off_t>(size)) == 0 &&
+              fcntl(memfd.get(), F_ADD_SEALS, F_SEAL_SHRINK) == 0);
+  picture.request.fds[0] = memfd.get();
+  const auto here = rig.importer->import(picture.request, MemoryObjectForm::Buffer);
+  fail_unless(!here && here.error().reason == Reason::MemoryObjectUnsupported);
+
+  auto facts = std::make_shared<gl::GlApi>(*rig.egl->gl());
+  facts->facts.vendor = "AMD";
+  gl::MemoryObjectApi api = rig.importer->api();
+  // What such a driver shows: the file's bytes from its first.
+  driver.buffer_storage = [](uint64_t bytes) { own_buffer(std::vector<uint8_t>(bytes, 7)); };
+  api.ImportMemoryFd = [](GLuint, GLuint64, GLenum, GLint fd) {
+    ++driver.imports;
+    close(fd);
+  };
+  const gl::MemoryObjectImporter other(rig.egl->thread(), facts, api);
+  fail_unless(other.takes_dmabufs() && !rig.importer->takes_dmabufs());
+  fail_unless(bool(other.import(picture.request, MemoryObjectForm::Buffer)));
+  fail_unless_equals_int(driver.imports, 1);
+  // It must be what it is said to be there too.
+  picture.request.fds[0] = picture.memory.fd.get();
+  picture.request.image.objects[0].size_bytes = size * 2;
+  fail_unless(!other.import(picture.request, MemoryObjectForm::Buffer));
+  fail_unless_equals_int(driver.imports, 1);
+}
+GST_END_TEST;
+
 // --- ownership
 
 GST_START_TEST(a_thousand_imports_leave_no_descriptor) {
@@ -529,10 +565,15 @@ Suite* memory_object_suite() {
   tcase_add_test(tests, without_memory_to_test_with_there_is_no_trust);
   tcase_add_test(tests, hostile_descriptors_never_reach_the_driver);
   tcase_add_test(tests, numbers_that_do_not_fit_never_reach_the_driver);
+  tcase_add_test(tests, dma_bufs_go_only_to_drivers_that_take_them);
   tcase_add_test(tests, a_thousand_imports_leave_no_descriptor);
   tcase_add_test(tests, what_lives_in_memory_is_deleted_before_it);
   tcase_add_test(tests, the_producer_may_go_before_the_import);
   return suite;
 }
 
-GST_CHECK_MAIN(memory_object)
+int main(int argc, char** argv) {
+  setenv("GST_DXVA_TEST", "memfd", 1);
+  gst_check_init(&argc, &argv);
+  return gst_check_run_suite(memory_object_suite(), "memory_object", __FILE__);
+}
