@@ -58,6 +58,19 @@ VAStatus decode_into(Driver& driver, Context& context, const Picture& picture,
   }
   context.begun = true;
   rendering->surface().set_decoder(decoder.can_be_taken_over() ? context.decoder : nullptr);
+  const auto shown = decoder.take_shown();
+  const auto surface = shown ? driver.surfaces.find(shown->surface) : nullptr;
+  if (shown && !surface) {
+    rendering->set_failed(true);
+    return VA_STATUS_ERROR_INVALID_SURFACE;
+  }
+  if (surface) {
+    auto second = std::make_shared<Surface::Rendering>(surface);
+    if (driver.late)
+      driver.late->post([pixels = shown->pixels, second] { (void)store(pixels, *second); });
+    else if (!store(shown->pixels, *second))
+      return VA_STATUS_ERROR_UNSUPPORTED_RT_FORMAT;
+  }
   if (driver.late) {
     if (driver.fences) rendering->fence(driver.fences);
     driver.late->post([pixels = std::move(*pixels), rendering = std::move(rendering)] {

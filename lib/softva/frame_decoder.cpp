@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <array>
 
+#ifdef HAVE_DAV1D
+#include "lib/softva/av1_decoder.hpp"
+#endif
 #include "lib/softva/frame_stream_decoder.hpp"
 #include "lib/softva/h264_decoder.hpp"
 #include "lib/softva/hevc_decoder.hpp"
@@ -43,6 +46,9 @@ constexpr Entry kDecoders[] = {
     {VAProfileVP8Version0_3, create_frame_stream<FrameStreamDecoder::kVp8>},
     {VAProfileVP9Profile0, create_frame_stream<FrameStreamDecoder::kVp9>},
     {VAProfileVP9Profile2, create_frame_stream<FrameStreamDecoder::kVp9>},
+#ifdef HAVE_DAV1D
+    {VAProfileAV1Profile0, Av1Decoder::create},
+#endif
     {VAProfileJPEGBaseline, create_frame_stream<FrameStreamDecoder::kJpeg>},
 };
 

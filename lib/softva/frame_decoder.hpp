@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -47,6 +48,12 @@ struct Pixels {
   std::shared_ptr<const void> owner;
 };
 
+// A picture as it is shown, in another surface than the one it was decoded into.
+struct ShownPicture {
+  VASurfaceID surface = VA_INVALID_SURFACE;
+  Pixels pixels;
+};
+
 // Stateful, one per VA context, called by one thread at a time.
 class FrameDecoder {
  public:
@@ -55,6 +62,10 @@ class FrameDecoder {
   // two calls; the second returns the frame with both fields. BadInput: the parameters or the
   // slices cannot be decoded; the decoder stays usable.
   virtual Result<Pixels> decode(const Picture& picture) = 0;
+
+  // Of the last picture, once: what belongs into a second surface (AV1's film grain, which no
+  // reference has).
+  virtual std::optional<ShownPicture> take_shown() { return std::nullopt; }
 
   // Clients of some codecs change the context in the middle of a stream and go on with
   // references from the old one (VP9, where a frame may have another size than its references):

@@ -16,9 +16,16 @@ CODECS = {
     "vp9": {"nv12", "p010le"},
     "mpeg2": {"nv12"},
     "jpeg": {"nv12"},
+    "av1": {"nv12", "p010le"},
 }
 # What is said to use tools beyond those of the profiles above.
 SOFTWARE_PROFILES = {"Rext"}
+
+# Their lists were made by converting full range to limited.
+CONVERTED_LISTS = {
+    "av1/dav1d-8bit-vq_suite-Syntax_AV1_mainb8ss420_432x240_003_vq_aom_ctest_4.2.stripped.ivf",
+    "av1/dav1d-8bit-vq_suite-Syntax_AV1_mainb8ss420_432x240_012_vq_aom_ctest_4.2.stripped.ivf",
+}
 
 # Not for a device: libavcodec gives it several scans and runs out of room for them.
 IN_SOFTWARE = {"jpeg/jpegdec-non-interleaved-mcu.jpg"}
@@ -31,11 +38,14 @@ REFERENCE = {
     "vp9": ("vp9parse", "avdec_vp9"),
     "mpeg2": ("mpegvideoparse", "avdec_mpeg2video"),
     "jpeg": ("jpegparse", "avdec_mjpeg"),
+    "av1": ("av1parse", "av1dec"),
 }
 
 # Files that the distribution's parser refuses before any decoder sees them: the reason. The test shows
 # that libavcodec's element does not get their frames either, so an entry that is no longer true is noticed.
 REFUSED_BY_PARSER = {
+    "av1/dav1d-8bit-features-seq_hdr_op_param_info.ivf": "av1parse 1.22: Parse obu error",
+    "av1/gst-av1c_two_entries.mp4": "qtdemux 1.22: a frame less",
     "h264/jvt-frext-FRExt2_Panasonic.avc": "h264parse 1.22: Invalid H.264 stream",
 }
 

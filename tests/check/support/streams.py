@@ -47,6 +47,7 @@ def _run(command: list[str]) -> None:
 _FIELDS = Path(__file__).with_name("mpeg2_fields.py")
 _FFMPEG = "ffmpeg -nostdin -v error -y -i {raw} "
 _MPEG2 = _FFMPEG + "-c:v mpeg2video -qscale:v 4 -bf 2 -g 12 "
+_AV1 = _FFMPEG + "-c:v libaom-av1 -cpu-used 6 -b:v 400k "
 _JPEG = _FFMPEG + "-c:v mjpeg -qscale:v 4 "
 _VP8 = _FFMPEG + "-c:v libvpx -deadline realtime -cpu-used 4 -b:v 400k "
 _VP9 = _FFMPEG + "-c:v libvpx-vp9 -deadline realtime -cpu-used 6 -b:v 400k "
@@ -146,4 +147,17 @@ RECIPES = [
            surface="yuv422p", on_device=False),
     Recipe("jpeg", "4:4:4", "video444.avi", _JPEG + "-pix_fmt yuvj444p {out}", frames=10,
            surface="yuv444p", on_device=False),
+    Recipe("av1", "tiles, 128x128 superblocks", "tiles1.mkv", _AV1 + "-tiles 2x2 {out}", size="640x360", frames=12),
+    Recipe("av1", "quantiser matrices, lossless segments", "matrix1.mkv",
+           _AV1 + "-aom-params enable-qm=1 -aq-mode 1 {out}", frames=12),
+    Recipe("av1", "lossless", "lossless1.mkv", _AV1 + "-crf 0 -aom-params lossless=1 {out}", frames=4),
+    Recipe("av1", "screen content, palettes, copied blocks", "screen1.mkv",
+           _AV1 + "-aom-params tune-content=screen:enable-intrabc=1:enable-palette=1 {out}", frames=8),
+    Recipe("av1", "no order hints", "hints1.mkv", _AV1 + "-aom-params enable-order-hint=0 {out}", frames=12),
+    Recipe("av1", "film grain", "grain1.mkv",
+           _AV1 + "-aom-params film-grain-test=3 {out}", frames=12),
+    Recipe("av1", "hidden frames, odd size", "odd1.mkv", _AV1 + "-lag-in-frames 25 {out}", size="353x287"),
+    Recipe("av1", "ten bits", "ten1.mkv", _AV1 + "{out}", frames=12, pixel_format="yuv420p10le", surface="p010le"),
+    Recipe("av1", "ten bits, film grain", "tengrain1.mkv", _AV1 + "-aom-params film-grain-test=7 {out}", frames=12,
+           pixel_format="yuv420p10le", surface="p010le"),
 ]
