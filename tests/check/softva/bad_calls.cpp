@@ -469,7 +469,7 @@ GST_START_TEST(formats_and_attributes_nobody_has_are_errors) {
   VADRMFormatModifierList empty{};
   run({
       {"RT format nobody has", VA_STATUS_ERROR_UNSUPPORTED_RT_FORMAT,
-       [](World& w) { return create_surfaces(w, VA_RT_FORMAT_YUV444, 64, 48, 1); }},
+       [](World& w) { return create_surfaces(w, VA_RT_FORMAT_RGB32, 64, 48, 1); }},
       {"two RT formats", VA_STATUS_ERROR_UNSUPPORTED_RT_FORMAT,
        [](World& w) {
          return create_surfaces(w, VA_RT_FORMAT_YUV420 | VA_RT_FORMAT_YUV420_10, 64, 48, 1);
