@@ -48,7 +48,7 @@ Result<gl::BytesCompared> compare(Rig& rig, const Picture& picture,
 // Exact, and exact again after the memory was rewritten.
 std::string try_picture(Rig& rig, uint32_t fourcc, uint32_t width, uint32_t height,
                         uint64_t pitch, uint64_t chroma, vulkan::Placement placement) {
-  const auto picture = Picture::make(rig, fourcc, width, height, pitch, chroma, placement);
+  auto picture = Picture::make(rig, fourcc, width, height, pitch, chroma, placement);
   if (!picture) return picture.error().describe();
   picture->fill(1);
   const auto imported = rig.importer->import(picture->request, MemoryObjectForm::Buffer);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <utility>
 
 namespace dxva::gpu {
@@ -72,12 +73,14 @@ Result<Picture> Picture::make(const Rig& rig, uint32_t fourcc, uint32_t width, u
   return out;
 }
 
-void Picture::fill(uint32_t seed) const {
+void Picture::fill(uint32_t seed) {
+  bytes.resize(memory->size_bytes());
   uint32_t state = seed * 2654435761u + 1;
-  for (uint64_t i = 0; i < memory->size_bytes(); ++i) {
+  for (uint8_t& byte : bytes) {
     state = state * 1664525u + 1013904223u;
-    memory->data()[i] = static_cast<uint8_t>(state >> 24);
+    byte = static_cast<uint8_t>(state >> 24);
   }
+  std::memcpy(memory->data(), bytes.data(), bytes.size());
 }
 
 void report(bool ok, const std::string& name, const std::string& why) {

@@ -185,8 +185,8 @@ std::vector<Row> measure_imports(const Bench& bench, size_t column, std::vector<
     const std::string where =
         placement == vulkan::Placement::Host ? ", host memory" : ", device memory";
     const uint64_t pitch = (bench.width + 255) / 256 * 256;
-    const auto picture = Picture::make(rig, format::kNV12, bench.width, bench.height, pitch,
-                                       pitch * bench.height, placement);
+    auto picture = Picture::make(rig, format::kNV12, bench.width, bench.height, pitch,
+                                 pitch * bench.height, placement);
     if (picture) picture->fill(7);
     for (const auto form : {gl::MemoryObjectForm::Buffer, gl::MemoryObjectForm::Texture}) {
       const std::string what = std::string("memory object as ") + gl::form_name(form) + where;
