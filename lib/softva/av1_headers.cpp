@@ -2,6 +2,7 @@
 #include "lib/softva/av1_headers.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "lib/softva/av1_bits.hpp"
 #include "lib/softva/picture_buffers.hpp"
@@ -394,9 +395,13 @@ Status check_av1_picture(const Av1Parameters& picture) {
   if (picture.mode_control_fields.bits.tx_mode > 2)
     return bad_input("AV1 tx_mode out of range");
   if (!grain_is_sane(picture)) return bad_input("AV1 film grain out of range");
-  for (const auto& warp : picture.wm)
-    if (warp.wmtype < 0 || warp.wmtype >= VAAV1TransformationCount)
-      return bad_input("AV1 global motion out of range");
+  for (const auto& warp : picture.wm) {
+    // Not read as what it may not be.
+    uint32_t type;
+    static_assert(sizeof type == sizeof warp.wmtype);
+    std::memcpy(&type, &warp.wmtype, sizeof type);
+    if (type >= VAAV1TransformationCount) return bad_input("AV1 global motion out of range");
+  }
   return Done{};
 }
 
