@@ -89,6 +89,25 @@ std::optional<SyncFunctions> load_sync(const ProcAddress& proc, const GlApi& gl)
   return out;
 }
 
+std::optional<UnpackBufferFunctions> load_unpack_buffers(const ProcAddress& proc,
+                                                         const GlApi& gl) {
+  const ContextFacts& facts = gl.facts;
+  UnpackBufferFunctions out;
+  if (!gl.BindBuffer || !facts.at_least(3, 0) || !proc.load(out.GenBuffers, "glGenBuffers") ||
+      !proc.load(out.DeleteBuffers, "glDeleteBuffers") ||
+      !proc.load(out.BufferData, "glBufferData") ||
+      !proc.load(out.MapBufferRange, "glMapBufferRange") ||
+      !proc.load(out.UnmapBuffer, "glUnmapBuffer"))
+    return std::nullopt;
+  if (facts.gles) {
+    if (gl.has("GL_EXT_buffer_storage"))
+      (void)proc.load(out.BufferStorage, "glBufferStorageEXT");
+  } else if (facts.at_least(4, 4) || gl.has("GL_ARB_buffer_storage")) {
+    (void)proc.load(out.BufferStorage, "glBufferStorage");
+  }
+  return out;
+}
+
 }  // namespace
 
 bool GlApi::has(std::string_view extension) const {
@@ -125,6 +144,7 @@ std::optional<GlApi> load_gl(const ProcAddress& proc) {
   if (!facts.gles || facts.at_least(3, 0)) (void)proc.load(gl.BindBuffer, "glBindBuffer");
   gl.shaders = load_shaders(proc, facts);
   gl.sync = load_sync(proc, gl);
+  gl.unpack_buffers = load_unpack_buffers(proc, gl);
   return gl;
 }
 

@@ -5,8 +5,8 @@
 // no GLib and links no GL: the embedding program says how functions are found (ProcAddress) and
 // how a job gets onto the thread whose context is current (GlThread). From there: EglImporter
 // makes textures of descriptors, ImportCache keeps them, TextureUploader copies pixels into
-// textures of a TexturePool, Nv12Pass draws RGBA, ReleaseQueue says when the GPU has read the
-// last of it.
+// textures of a TexturePool, an UploadRing lends memory that GL reads by itself, Nv12Pass draws
+// RGBA, ReleaseQueue says when the GPU has read the last of it.
 
 #include <GL/gl.h>
 #include <GL/glext.h>
@@ -91,6 +91,17 @@ struct SyncFunctions {
   PFNGLDELETESYNCPROC DeleteSync = nullptr;
 };
 
+// Buffer objects that pixels are unpacked from: GL 3.0, GLES 3.0. Storage that stays mapped
+// while the GPU reads it needs GL 4.4, GL_ARB_buffer_storage or GL_EXT_buffer_storage.
+struct UnpackBufferFunctions {
+  PFNGLGENBUFFERSPROC GenBuffers = nullptr;
+  PFNGLDELETEBUFFERSPROC DeleteBuffers = nullptr;
+  PFNGLBUFFERDATAPROC BufferData = nullptr;
+  PFNGLMAPBUFFERRANGEPROC MapBufferRange = nullptr;
+  PFNGLUNMAPBUFFERPROC UnmapBuffer = nullptr;
+  PFNGLBUFFERSTORAGEPROC BufferStorage = nullptr;  // null: no persistent mapping
+};
+
 // The functions this library calls, by their names without "gl". GL-thread only.
 struct GlApi {
   ContextFacts facts;
@@ -109,6 +120,7 @@ struct GlApi {
 
   std::optional<ShaderFunctions> shaders;
   std::optional<SyncFunctions> sync;
+  std::optional<UnpackBufferFunctions> unpack_buffers;
 
   // The context's error queue is shared with everything else on this thread: glimagesink
   // without a framebuffer leaves 0x506 on each frame. Reading a stranger's error as ours

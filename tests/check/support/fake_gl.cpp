@@ -48,6 +48,35 @@ void finish() {
 }
 void bind_buffer(GLenum, GLuint buffer) {
   say("buffer " + std::to_string(buffer));
+  fake().bound_buffer = buffer;
+}
+void gen_buffers(GLsizei count, GLuint* names) {
+  for (GLsizei i = 0; i < count; ++i) fake().buffers[names[i] = ++fake().buffers_made];
+}
+void delete_buffers(GLsizei count, const GLuint* names) {
+  for (GLsizei i = 0; i < count; ++i) fake().buffers.erase(names[i]);
+}
+void give_storage(GLsizeiptr size) {
+  if (fake().error_of_buffer_storage != 0)
+    fake().errors.push_back(fake().error_of_buffer_storage);
+  else
+    fake().buffers[fake().bound_buffer].resize(static_cast<size_t>(size));
+}
+void buffer_data(GLenum, GLsizeiptr size, const void*, GLenum) {
+  give_storage(size);
+}
+void buffer_storage(GLenum, GLsizeiptr size, const void*, GLbitfield flags) {
+  fake().storage_flags = flags;
+  give_storage(size);
+}
+void* map_buffer_range(GLenum, GLintptr offset, GLsizeiptr, GLbitfield access) {
+  fake().map_access = access;
+  say("map");
+  return fake().buffers[fake().bound_buffer].data() + offset;
+}
+GLboolean unmap_buffer(GLenum) {
+  say("unmap");
+  return GL_TRUE;
 }
 
 EGLint egl_error() {
@@ -108,6 +137,7 @@ EGLBoolean destroy_sync(EGLDisplay, EGLSyncKHR) {
   return EGL_TRUE;
 }
 EGLint client_wait_sync(EGLDisplay, EGLSyncKHR, EGLint, EGLTimeKHR) {
+  if (fake().on_fence_wait) fake().on_fence_wait();
   return EGL_CONDITION_SATISFIED_KHR;
 }
 
@@ -138,6 +168,18 @@ gl::GlApi FakeGl::api() {
   api.Finish = finish;
   api.BindBuffer = bind_buffer;
   return api;
+}
+
+gl::GlApi FakeGl::api_with_buffers(Storage storage) {
+  gl::GlApi out = api();
+  out.unpack_buffers = gl::UnpackBufferFunctions{
+      .GenBuffers = gen_buffers,
+      .DeleteBuffers = delete_buffers,
+      .BufferData = buffer_data,
+      .MapBufferRange = map_buffer_range,
+      .UnmapBuffer = unmap_buffer,
+      .BufferStorage = storage == Storage::Yes ? buffer_storage : nullptr};
+  return out;
 }
 
 gl::DmabufImportApi FakeGl::import_api() {

@@ -4,6 +4,7 @@
 // An OpenGL and an EGL that do what the test says and write down what they were asked.
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -26,6 +27,8 @@ struct FakeGl {
   bool fences_work = true;
   std::map<uint32_t, std::vector<uint64_t>> listed;  // fourcc: modifiers
   bool writes_external_only = true;
+  GLenum error_of_buffer_storage = 0;   // raised by glBufferStorage and glBufferData
+  std::function<void()> on_fence_wait;  // in whoever waits for an EGL fence
 
   // Record
   std::vector<std::vector<EGLint>> images;  // attribute lists
@@ -36,11 +39,18 @@ struct FakeGl {
   uint32_t textures_made = 0;
   uint32_t textures_alive = 0;
   uint32_t fences_alive = 0;
+  std::map<GLuint, std::vector<uint8_t>> buffers;  // those that are alive
+  GLuint buffers_made = 0;
+  GLuint bound_buffer = 0;
+  GLbitfield storage_flags = 0;  // of the last glBufferStorage
+  GLbitfield map_access = 0;     // of the last glMapBufferRange
 
   [[nodiscard]] static FakeGl& get();  // the one that the functions below work on
   static void reset() { get() = FakeGl{}; }
 
   [[nodiscard]] static gl::GlApi api();
+  enum class Storage { Yes, No };
+  [[nodiscard]] static gl::GlApi api_with_buffers(Storage storage);
   [[nodiscard]] static gl::DmabufImportApi import_api();
   [[nodiscard]] static gl::EglFenceApi fence_api();
 };
