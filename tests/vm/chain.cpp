@@ -32,10 +32,26 @@ void update_with_plane(GChecksum* sum, const GstVideoFrame& frame, guint plane) 
     g_checksum_update(sum, row, width);
 }
 
+// What a map shows: rows of pixels, also where the caps speak of tiles ("NV12:0x7f...01").
+bool info_of(GstCaps* caps, GstVideoInfo& out) {
+  const GstStructure* structure = gst_caps_get_structure(caps, 0);
+  const char* drm = gst_structure_get_string(structure, "drm-format");
+  if (!drm) return gst_video_info_from_caps(&out, caps);
+  int width = 0;
+  int height = 0;
+  gst_structure_get_int(structure, "width", &width);
+  gst_structure_get_int(structure, "height", &height);
+  const bool deep = g_str_has_prefix(drm, "P010");
+  return (deep || g_str_has_prefix(drm, "NV12")) &&
+         gst_video_info_set_format(&out,
+                                   deep ? GST_VIDEO_FORMAT_P010_10LE : GST_VIDEO_FORMAT_NV12,
+                                   static_cast<guint>(width), static_cast<guint>(height));
+}
+
 void print_frame(GstSample* sample, JsonBuilder* out) {
   GstVideoInfo info;
   GstVideoFrame frame;
-  if (!gst_video_info_from_caps(&info, gst_sample_get_caps(sample)) ||
+  if (!info_of(gst_sample_get_caps(sample), info) ||
       !gst_video_frame_map(&frame, &info, gst_sample_get_buffer(sample), GST_MAP_READ)) {
     json_builder_add_string_value(out, "cannot be mapped");
     return;
@@ -101,15 +117,25 @@ void print_elements(GstBin* pipeline, JsonBuilder* out) {
   json_builder_end_object(out);
 }
 
+void print_warning(GstMessage* message, JsonBuilder* out) {
+  GError* warning = nullptr;
+  gst_message_parse_warning(message, &warning, nullptr);
+  json_builder_add_string_value(out, warning->message);
+  g_error_free(warning);
+}
+
 // The error that ended the stream, or nothing.
 GlibString print_messages(GstBus* bus, JsonBuilder* out) {
   GlibString failure;
+  std::vector<GstPtr<GstMessage>> warnings;
   json_builder_set_member_name(out, "path-changes");
   json_builder_begin_array(out);
   while (const auto message = GstPtr<GstMessage>::adopt(gst_bus_pop(bus))) {
     const GstStructure* structure = gst_message_get_structure(message.get());
     if (structure && gst_structure_has_name(structure, "dxva-path-changed"))
       print_structure(structure, out);
+    if (GST_MESSAGE_TYPE(message.get()) == GST_MESSAGE_WARNING)
+      warnings.push_back(GstPtr<GstMessage>::share(message.get()));
     if (GST_MESSAGE_TYPE(message.get()) == GST_MESSAGE_ERROR) {
       GError* error = nullptr;
       gchar* debug = nullptr;
@@ -121,6 +147,10 @@ GlibString print_messages(GstBus* bus, JsonBuilder* out) {
       g_free(debug);
     }
   }
+  json_builder_end_array(out);
+  json_builder_set_member_name(out, "warnings");
+  json_builder_begin_array(out);
+  for (const auto& warning : warnings) print_warning(warning.get(), out);
   json_builder_end_array(out);
   return failure;
 }

@@ -14,6 +14,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <thread>
 #include <vector>
 
 #include "lib/dmabuf/identity.hpp"
@@ -185,6 +187,34 @@ GST_START_TEST(a_writers_fence_is_exported_unsignalled_and_ends_with_the_write) 
 }
 GST_END_TEST;
 
+// A map of a picture that left unfinished shows the picture: the ioctl's documentation promises
+// coherent caches only, but it waits.
+GST_START_TEST(cpu_access_waits_for_the_writer) {
+  const vm::VgemBuffer source = vm::make_vgem_buffer(kSize);
+  const uint32_t write = vm::attach_write_fence(source);
+  fail_unless(write != 0, "%m");
+  const UniqueFd fence = fences_of(source.buffer.get(), DMA_BUF_SYNC_READ);
+  const UniqueFd picture = buffer_of(vm::Kind::DmaHeap);
+  dma_buf_import_sync_file tie{.flags = DMA_BUF_SYNC_WRITE, .fd = fence.get()};
+  fail_unless(::ioctl(picture.get(), DMA_BUF_IOCTL_IMPORT_SYNC_FILE, &tie) == 0, "%m");
+  auto mapping = dmabuf::Mapping::map(picture.get(), kSize, dmabuf::Access::ReadWrite);
+  fail_unless(bool(mapping));
+
+  std::atomic<bool> reader_begins{false};
+  std::thread writer([&] {
+    while (!reader_begins) std::this_thread::yield();
+    std::fill_n(mapping->data(), kSize, uint8_t{0x5a});
+    (void)vm::signal_fence(source, write);
+  });
+  reader_begins = true;
+  const auto access = dmabuf::CpuAccess::begin(picture.get(), dmabuf::Access::Read);
+  const bool written = std::all_of(mapping->data(), mapping->data() + kSize,
+                                   [](uint8_t byte) { return byte == 0x5a; });
+  writer.join();
+  fail_unless(access && written);
+}
+GST_END_TEST;
+
 // GL → decoder: reading holds back a writer, never another reader.
 GST_START_TEST(a_readers_fence_holds_back_writers_only) {
   const vm::VgemBuffer source = vm::make_vgem_buffer(kSize);
@@ -213,6 +243,7 @@ Suite* dmabuf_facts_suite() {
   tcase_add_test(tcase, a_sync_with_nonsense_flags_is_refused_as_such);
   tcase_add_test(tcase, a_buffer_nobody_uses_gives_a_signalled_fence_and_takes_it_back);
   tcase_add_test(tcase, a_writers_fence_is_exported_unsignalled_and_ends_with_the_write);
+  tcase_add_test(tcase, cpu_access_waits_for_the_writer);
   tcase_add_test(tcase, a_readers_fence_holds_back_writers_only);
   return suite;
 }

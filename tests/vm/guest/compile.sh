@@ -13,7 +13,8 @@ if [ ! -e /build/build.ninja ]; then
   find /build -mindepth 1 -delete
   meson setup /build /project "${options[@]}"
 fi
-ninja -C /build
+# All that is wrong at once.
+ninja -C /build -k 0
 source /project/tests/vm/guest/environment.sh
 /project/tests/vm/guest/media.sh
 gst-inspect-1.0 >/dev/null

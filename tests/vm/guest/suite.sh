@@ -43,8 +43,10 @@ cp -a /tmp/nodes/* /dev/dri/
 mkdir -m 777 /tmp/nobody
 cp /tmp/gst-registry.bin /tmp/nobody/
 chmod 666 /tmp/nobody/*
-run vgem-unlisted setpriv --reuid=65534 --regid=65534 --clear-groups \
-  env HOME=/tmp/nobody GST_REGISTRY=/tmp/nobody/gst-registry.bin python3 $suite/unlisted.py
+nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups
+  env HOME=/tmp/nobody GST_REGISTRY=/tmp/nobody/gst-registry.bin)
+run vgem-unlisted "${nobody[@]}" python3 $suite/unlisted.py
+run fences "${nobody[@]}" python3 $suite/fences.py
 umount /dev/dri
 
 modprobe virtio_gpu

@@ -5,15 +5,22 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import traceback
 from collections.abc import Callable
 from pathlib import Path
+
+sys.path.append("/project/tests/check/pipelines")
+
+from faults_play import Run  # noqa: E402
 
 BUILD = Path("/build")
 MEDIA = BUILD / "media"
 PLAIN = "plain"  # 320x240
 CROPPED = "cropped"  # 182x150: the surface is larger than the picture
-SECONDS = 120
+LONG = "long"  # 128x96, more pictures than surfaces
+DEEP = "deep"  # 128x96, 10 bits
+SECONDS = 300  # of one program; an emulated processor on a busy machine
 
 # The switch that a real dma-buf needs: llvmpipe imports nothing by itself. "memfd" is not in it.
 IMPORT = {"GST_DXVA_TEST": "software-import"}
@@ -50,14 +57,50 @@ def play(name: str, **more: str) -> dict:
     return found
 
 
+def played(name: str, **more: str) -> Run:
+    """The same with the way of every single picture, as the table of faults judges it (tests/check/pipelines)."""
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        said = ran(
+            [str(BUILD / "tools/play/dxva-play"), "--json", "--sheet", "none", "--framemd5", str(folder / "md5"),
+             clip(name)],
+            {"GST_DEBUG": "dxvadec:6", "GST_DEBUG_FILE": str(folder / "dxvadec.log"), "GST_DEBUG_NO_COLOR": "1",
+             "DXVASOFT_LOG": str(folder / "driver.log"), **more})
+        run = Run(0, said, "", folder, reference(name))
+    assert run.md5 == run.wanted, f"{run}\nwrong pictures: {run.md5}\nwanted: {run.wanted}"
+    return run
+
+
+class DriverLog:
+    """What the driver was asked while `with` lasted, one line a call."""
+
+    def __enter__(self) -> "DriverLog":
+        self._folder = tempfile.TemporaryDirectory()
+        self.file = str(Path(self._folder.name) / "driver.log")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._folder.cleanup()
+
+    def lines(self, *calls: str) -> list[str]:
+        return [line for line in Path(self.file).read_text().splitlines() if line.split()[0] in calls]
+
+
 def run_chain(name: str, middle: str, more: dict[str, str]) -> dict:
     description = f"filesrc location={clip(name)} ! h264parse ! {middle} ! appsink name=out"
     return json.loads(ran([str(BUILD / "tests/vm/vm_chain"), description], more))
 
 
 def chain(name: str, decoder: str, uploader: str, **more: str) -> dict:
-    """H.264 through `decoder`, then `uploader` (launch text; call the elements dec and up) into an NV12 texture."""
-    found = run_chain(name, f"{decoder} ! {uploader} ! video/x-raw(memory:GLMemory),format=NV12", more)
+    """H.264 through `decoder`, then `uploader` (launch text; call the elements dec and up) into textures of its
+    own format."""
+    texture = "P010_10LE" if name == DEEP else "NV12"
+    return chain_into(name, f"{decoder} ! {uploader} ! video/x-raw(memory:GLMemory),format={texture}", **more)
+
+
+def chain_into(name: str, middle: str, **more: str) -> dict:
+    """H.264 through `middle` to an application that maps what it gets."""
+    found = run_chain(name, middle, more)
     assert found["frames"] == reference(name), f"{found}\nexpected {reference(name)}"
     return found
 
@@ -89,8 +132,8 @@ def caps_into(found: dict, element: str) -> str:
     return found["elements"][element]["caps"]
 
 
-def is_drm(caps: str) -> None:
-    assert "memory:DMABuf" in caps and "DMA_DRM" in caps and "drm-format=(string)NV12" in caps, caps
+def is_drm(caps: str, drm_format: str = "NV12") -> None:
+    assert "memory:DMABuf" in caps and "DMA_DRM" in caps and f"drm-format=(string){drm_format}" in caps, caps
 
 
 def main(cases: list[tuple[str, Callable[[], None]]]) -> None:

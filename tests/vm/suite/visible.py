@@ -8,7 +8,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from rig import CROPPED, IMPORT, NO_SWITCH, PLAIN, all_on, chain, main, play, reasons_of, steps_of  # noqa: E402
+from rig import CROPPED, DEEP, IMPORT, NO_SWITCH, PLAIN, all_on, chain, main, play, reasons_of, steps_of  # noqa: E402
 
 DRIVER = {"LIBVA_DRIVER_NAME": "dxvasoft", "GST_VA_ALL_DRIVERS": "1"}
 RIG = sys.argv[1]  # vgem, or vgem+virtio-gpu
@@ -19,6 +19,17 @@ def the_process_lives_and_copies() -> None:
         found = play(name, DXVASOFT_MEMORY=memory, **NO_SWITCH)
         all_on("cpu-copy", found["steps"])
         assert "software-renderer" in found["reasons"], found
+
+
+def other_layouts_and_depths_are_copied_too() -> None:
+    for name, layout in ((DEEP, "two-objects"), (CROPPED, "tiled")):
+        found = play(name, DXVASOFT_MEMORY="dma-heap", DXVASOFT_LAYOUT=layout, **NO_SWITCH)
+        all_on("cpu-copy", found["steps"])
+
+
+def failed_exports_change_nothing_to_be_seen() -> None:
+    found = play(PLAIN, DXVASOFT_MEMORY="udmabuf", DXVASOFT_FAULT="export:every=7", **NO_SWITCH)
+    all_on("cpu-copy", found["steps"])
 
 
 def upstreams_decoder_into_ours() -> None:
@@ -50,7 +61,8 @@ def two_nodes_are_two_devices() -> None:
     assert len(seen) == 2, seen
 
 
-cases = [the_process_lives_and_copies, upstreams_decoder_into_ours, our_decoder_on_the_first_node]
+cases = [the_process_lives_and_copies, other_layouts_and_depths_are_copied_too,
+         failed_exports_change_nothing_to_be_seen, upstreams_decoder_into_ours, our_decoder_on_the_first_node]
 if RIG == "vgem+virtio-gpu":
     cases += [a_driver_that_refuses_foreign_buffers_gets_copies, two_nodes_are_two_devices]
 main([(case.__name__, case) for case in cases])
