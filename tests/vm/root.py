@@ -52,6 +52,16 @@ def require(*programs: str) -> None:
         raise Unavailable("needs root, or sudo without a password")
 
 
+def require_namespaces() -> None:
+    """What the rig does to mounts, tried on an empty folder: containers often forbid it, each with its own words."""
+    attempt = "mount -t tmpfs tmpfs /mnt && mkdir /mnt/proc && mount -t proc proc /mnt/proc && mknod /mnt/null c 1 3"
+    tried = subprocess.run(in_private_namespaces(["sh", "-c", attempt]), stdin=subprocess.DEVNULL,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace")
+    if tried.returncode:
+        raise Unavailable("no mounts or device nodes in a namespace of our own here: "
+                          f"{' '.join(tried.stderr.split()) or tried.returncode}")
+
+
 def packages() -> list[str]:
     lines = [line.partition("#")[0].strip() for file in PACKAGE_LISTS for line in file.read_text().splitlines()]
     return sorted({line for line in lines if line})
@@ -149,7 +159,8 @@ def remove_old(cache: Path, used: Path) -> None:
 
 def get() -> Root:
     """The root of this tree's recipe, made first where there is none."""
-    require("debootstrap", "unshare", "chroot")
+    require("debootstrap", "unshare", "setpriv", "chroot")
+    require_namespaces()
     if not KEYRING.exists() or not TRIXIE_KEY.exists():
         raise Unavailable("debian-archive-keyring is missing or too old to know Debian 13")
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gst-dxva"

@@ -8,10 +8,12 @@ docs/design/rigs.md says what each rig can show.
 """
 
 import argparse
+import contextlib
 import json
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -28,7 +30,7 @@ BOOTS = 2
 
 
 def say(text: str) -> None:
-    print(f"# {text}", flush=True)
+    print(f"# {text}\n", end="", flush=True)  # one write: two threads talk
 
 
 def in_root(where: debian.Root, build: Path, log: Path, *command: str) -> int:
@@ -54,6 +56,7 @@ def compile_there(where: debian.Root, build: Path) -> str:
 def run_natively(where: debian.Root, build: Path, suites: list[str]) -> Counts:
     """The ordinary suites on Debian 13's libraries; no DRM node, memfds stand in."""
     say(f"on Debian 13, without the virtual machine: {' '.join(suites)}")
+    started = time.monotonic()
     result = build / "native.json"
     result.unlink(missing_ok=True)
     status = in_root(where, build, build.with_name("native.log"), "bash", "/project/tests/vm/guest/native.sh", *suites)
@@ -63,7 +66,8 @@ def run_natively(where: debian.Root, build: Path, suites: list[str]) -> Counts:
         return counts
     found = json.loads(result.read_text())
     counts.passed = found["passed"]
-    say(f"{counts.passed} passed, {len(found['failures'])} failed, {len(found['skips'])} skipped")
+    say(f"{' '.join(suites)}: {counts.passed} passed, {len(found['failures'])} failed, {len(found['skips'])} skipped "
+        f"({time.monotonic() - started:.0f} s)")
     counts.skips = [f"trixie: {skip}" for skip in found["skips"]]
     counts.failures = [Failure(f"trixie: {failure['name']}", failure["tail"]) for failure in found["failures"]]
     return counts
@@ -140,14 +144,22 @@ def run(build: Path, words: list[str] | None = None, native: list[str] | None = 
         return counts
     folder = build.resolve() / "dev" / "trixie" / "build"
     folder.mkdir(parents=True, exist_ok=True)
-    problem = compile_there(where, folder)
-    if problem:
-        counts.fail("the tree does not compile on Debian 13", problem)
-        return counts
-    suites = NATIVE_SUITES if native is None else native
-    if suites:
-        counts.add(run_natively(where, folder, suites))
-    counts.add(run_in_machine(where, folder, words, verbose))
+    with contextlib.closing(debian.Lock(folder.with_name("lock"))) as lock:
+        if not lock.try_to_own():
+            say("another run in this tree has the rig: waiting for it")
+            lock.own()
+        problem = compile_there(where, folder)
+        if problem:
+            counts.fail("the tree does not compile on Debian 13", problem)
+            return counts
+        suites = NATIVE_SUITES if native is None else native
+        # Side by side: what the machine runs has one thread for the most part.
+        with ThreadPoolExecutor() as beside:
+            natively = beside.submit(run_natively, where, folder, suites) if suites else None
+            machine = run_in_machine(where, folder, words, verbose)
+            if natively:
+                counts.add(natively.result())
+        counts.add(machine)
     return counts
 
 
