@@ -4,6 +4,8 @@
 // From a Picture's raw buffers to VA structs, for every codec. All numbers in them come from
 // the client: what is handed out lies inside the buffers. Thread rules: reentrant.
 
+#include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <optional>
 #include <span>
@@ -45,10 +47,17 @@ struct Slice {
   std::span<const uint8_t> data;  // of the Picture; never empty
 };
 
+// From where a client counts slice_data_size.
+enum class SliceSize : uint8_t {
+  OfSlice,   // slice_data_offset, as va.h has it
+  OfBuffer,  // maybe the buffer's first byte: a slice that is too long ends with the buffer
+};
+
 // A data buffer belongs to all slice parameters rendered since the last data buffer. Slices do
 // not share bytes, so what a decoder reads is bounded by what the client sent.
 template <typename T>
-[[nodiscard]] Result<std::vector<Slice<T>>> collect_slices(const Picture& picture) {
+[[nodiscard]] Result<std::vector<Slice<T>>> collect_slices(
+    const Picture& picture, SliceSize counted = SliceSize::OfSlice) {
   std::vector<Slice<T>> slices;
   std::vector<T> pending;
   for (const ParameterBuffer& buffer : picture.buffers) {
@@ -66,7 +75,9 @@ template <typename T>
         if (parameters.slice_data_flag != VA_SLICE_DATA_FLAG_ALL)
           return bad_input("slice split over several buffers");
         const size_t offset = parameters.slice_data_offset;
-        const size_t size = parameters.slice_data_size;
+        size_t size = parameters.slice_data_size;
+        if (counted == SliceSize::OfBuffer && size <= bytes.size() && offset < bytes.size())
+          size = std::min(size, bytes.size() - offset);
         if (size == 0 || offset > bytes.size() || size > bytes.size() - offset)
           return bad_input("slice outside its data buffer");
         if (size > unclaimed) return bad_input("slices overlap");

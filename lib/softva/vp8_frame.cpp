@@ -32,7 +32,9 @@ Result<std::vector<uint8_t>> rebuild_vp8_frame(const Picture& picture) {
   const auto parameters =
       find_parameters<VAPictureParameterBufferVP8>(picture, VAPictureParameterBufferType);
   if (!parameters) return bad_input("no VP8 picture parameters");
-  const auto slices = collect_slices<VASliceParameterBufferVP8>(picture);
+  // GStreamer's vavp8dec 1.22 renders the frame with its tag, says by the offset that the slice
+  // is behind it, and by the size that it is as long as the whole.
+  const auto slices = collect_slices<VASliceParameterBufferVP8>(picture, SliceSize::OfBuffer);
   if (!slices) return slices.error();
   if (slices->size() != 1) return bad_input("a VP8 frame is one slice");
   const auto& slice = slices->front();

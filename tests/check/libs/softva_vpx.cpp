@@ -92,6 +92,26 @@ GST_START_TEST(a_vp8_frame_is_that_of_the_stream) {
 }
 GST_END_TEST;
 
+// As GStreamer's vavp8dec does; softva_gstva has the client itself.
+GST_START_TEST(a_vp8_slice_may_be_counted_with_the_tag_before_it) {
+  const auto plain = rebuild_vp8_frame(plain_vp8(true));
+  fail_unless(bool(plain));
+  Picture tagged = plain_vp8(true);
+  patch(
+      tagged, 1, +[](VASliceParameterBufferVP8& slice) {
+        slice.slice_data_offset = 10;
+        slice.slice_data_size += 10;
+      });
+  ParameterBuffer& data = tagged.buffers.back();
+  fail_unless(data.type == VASliceDataBufferType);
+  data.bytes.insert(data.bytes.begin(), 10, 0xff);
+  data.element_bytes += 10;
+  const auto rebuilt = rebuild_vp8_frame(tagged);
+  fail_unless(bool(rebuilt));
+  fail_unless(*rebuilt == *plain);
+}
+GST_END_TEST;
+
 GST_START_TEST(vp8_values_that_no_tag_can_say_are_refused) {
   using Slice = VASliceParameterBufferVP8;
   using Parameters = VAPictureParameterBufferVP8;
@@ -257,6 +277,7 @@ static Suite* softva_vpx_suite() {
   suite_add_tcase(suite, chain);
   tcase_set_timeout(chain, 60);
   tcase_add_test(chain, a_vp8_frame_is_that_of_the_stream);
+  tcase_add_test(chain, a_vp8_slice_may_be_counted_with_the_tag_before_it);
   tcase_add_test(chain, vp8_values_that_no_tag_can_say_are_refused);
   tcase_add_test(chain, a_vp8_picture_has_its_size_and_the_next_refers_to_it);
   tcase_add_test(chain, a_vp9_frame_is_read_like_the_parameters);
