@@ -14,7 +14,7 @@ namespace {
 // No picture of any codec comes near; a client's wrong number should not take the machine.
 constexpr uint64_t kMaxBufferBytes = uint64_t{256} << 20;
 
-bool is_decode_type(VABufferType type) {
+bool is_parameter_type(VABufferType type) {
   switch (type) {
     case VAPictureParameterBufferType:
     case VAIQMatrixBufferType:
@@ -28,6 +28,7 @@ bool is_decode_type(VABufferType type) {
     case VAQMatrixBufferType:
     case VAHuffmanTableBufferType:
     case VAProbabilityBufferType:
+    case VAProcPipelineParameterBufferType:
       return true;
     default:
       return false;
@@ -96,7 +97,7 @@ VAStatus create_buffer(Driver& driver, VAContextID context, VABufferType type, u
                        unsigned count, void* data, VABufferID* id) {
   if (!driver.contexts.find(context)) return VA_STATUS_ERROR_INVALID_CONTEXT;
   if (!id || size == 0 || count == 0) return VA_STATUS_ERROR_INVALID_PARAMETER;
-  if (!is_decode_type(type)) return VA_STATUS_ERROR_UNSUPPORTED_BUFFERTYPE;
+  if (!is_parameter_type(type)) return VA_STATUS_ERROR_UNSUPPORTED_BUFFERTYPE;
   if (!(Checked(size) * count).fits_in(kMaxBufferBytes))
     return VA_STATUS_ERROR_ALLOCATION_FAILED;
   if (driver.fails(Call::CreateBuffer)) return VA_STATUS_ERROR_ALLOCATION_FAILED;

@@ -11,20 +11,31 @@
 namespace dxva::softva {
 namespace {
 
+// The video processor's, which libva counts among the profiles.
+bool is_processor(VAProfile profile) {
+  return profile == VAProfileNone;
+}
+
 bool is_supported(VAProfile profile) {
+  if (is_processor(profile)) return true;
   const auto known = FrameDecoder::profiles();
   return std::find(known.begin(), known.end(), profile) != known.end();
 }
 
+VAEntrypoint entrypoint_of(VAProfile profile) {
+  return is_processor(profile) ? VAEntrypointVideoProc : VAEntrypointVLD;
+}
+
 VAStatus check_pair(VAProfile profile, VAEntrypoint entrypoint) {
   if (!is_supported(profile)) return VA_STATUS_ERROR_UNSUPPORTED_PROFILE;
-  if (entrypoint != VAEntrypointVLD) return VA_STATUS_ERROR_UNSUPPORTED_ENTRYPOINT;
+  if (entrypoint != entrypoint_of(profile)) return VA_STATUS_ERROR_UNSUPPORTED_ENTRYPOINT;
   return VA_STATUS_SUCCESS;
 }
 
 // Some profiles hold streams of two depths; a client's surfaces must be able to follow.
 uint32_t rt_formats_of(VAProfile profile) {
   switch (profile) {
+    case VAProfileNone:
     case VAProfileHEVCMain10:
     case VAProfileAV1Profile0:
       return VA_RT_FORMAT_YUV420 | VA_RT_FORMAT_YUV420_10;
@@ -60,8 +71,8 @@ uint32_t attribute_value(VAConfigAttribType type, uint32_t rt_formats) {
 VAStatus query_config_profiles(Driver&, VAProfile* list, int* count) {
   if (!list || !count) return VA_STATUS_ERROR_INVALID_PARAMETER;
   const auto known = FrameDecoder::profiles();
-  std::copy(known.begin(), known.end(), list);
-  *count = static_cast<int>(known.size());
+  *std::copy(known.begin(), known.end(), list) = VAProfileNone;
+  *count = static_cast<int>(known.size()) + 1;
   return VA_STATUS_SUCCESS;
 }
 
@@ -69,7 +80,7 @@ VAStatus query_config_entrypoints(Driver&, VAProfile profile, VAEntrypoint* list
   if (!list || !count) return VA_STATUS_ERROR_INVALID_PARAMETER;
   *count = 0;
   if (!is_supported(profile)) return VA_STATUS_ERROR_UNSUPPORTED_PROFILE;
-  list[(*count)++] = VAEntrypointVLD;
+  list[(*count)++] = entrypoint_of(profile);
   return VA_STATUS_SUCCESS;
 }
 

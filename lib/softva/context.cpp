@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lib/softva/driver.hpp"
+#include "lib/softva/video_processor.hpp"
 
 namespace dxva::softva {
 namespace {
@@ -89,19 +90,25 @@ VAStatus create_context(Driver& driver, VAConfigID config_id, int width, int hei
   if (!config) return VA_STATUS_ERROR_INVALID_CONFIG;
   if (!id || target_count < 0 || (target_count > 0 && !targets))
     return VA_STATUS_ERROR_INVALID_PARAMETER;
-  if (width <= 0 || height <= 0 || static_cast<uint32_t>(width) > kMaxSize ||
+  // A video processor's targets have their own size, so clients often name none.
+  const bool processor = config->entrypoint == VAEntrypointVideoProc;
+  const int smallest = processor ? 0 : 1;
+  if (width < smallest || height < smallest || static_cast<uint32_t>(width) > kMaxSize ||
       static_cast<uint32_t>(height) > kMaxSize)
     return VA_STATUS_ERROR_RESOLUTION_NOT_SUPPORTED;
   for (int i = 0; i < target_count; ++i)
     if (!driver.surfaces.find(targets[i])) return VA_STATUS_ERROR_INVALID_SURFACE;
   if (driver.fails(Call::CreateContext)) return VA_STATUS_ERROR_ALLOCATION_FAILED;
 
-  auto decoder = FrameDecoder::create(config->profile);
-  if (!decoder)
-    return decoder.error().code == ErrorCode::Unsupported ? VA_STATUS_ERROR_UNSUPPORTED_PROFILE
-                                                          : VA_STATUS_ERROR_ALLOCATION_FAILED;
-  std::shared_ptr<SharedDecoder> shared(
-      new SharedDecoder{.profile = config->profile, .decoder = std::move(*decoder)});
+  std::shared_ptr<SharedDecoder> shared;
+  if (!processor) {
+    auto decoder = FrameDecoder::create(config->profile);
+    if (!decoder)
+      return decoder.error().code == ErrorCode::Unsupported
+                 ? VA_STATUS_ERROR_UNSUPPORTED_PROFILE
+                 : VA_STATUS_ERROR_ALLOCATION_FAILED;
+    shared.reset(new SharedDecoder{.profile = config->profile, .decoder = std::move(*decoder)});
+  }
   std::shared_ptr<Context> context(new Context{.config = *config,
                                                .width = static_cast<uint32_t>(width),
                                                .height = static_cast<uint32_t>(height),
@@ -161,6 +168,10 @@ VAStatus end_picture(Driver& driver, VAContextID id) {
   if (!context->target) return VA_STATUS_ERROR_OPERATION_FAILED;
   const std::shared_ptr<Surface> target = std::exchange(context->target, nullptr);
   const Picture picture = std::exchange(context->picture, {});
+  if (context->config.entrypoint == VAEntrypointVideoProc) {
+    if (driver.fails(Call::Vpp, target->number())) return VA_STATUS_ERROR_OPERATION_FAILED;
+    return process_picture(driver, picture, target);
+  }
 
   // Decoded before this returns: an exported dma-buf handed to a GPU has no fence that a
   // software driver could attach, so the pixels must be there when the client goes on. Unless a

@@ -30,7 +30,7 @@ struct Context {
   const uint32_t height;
 
   std::mutex mutex;
-  std::shared_ptr<SharedDecoder> decoder;
+  std::shared_ptr<SharedDecoder> decoder;  // null: a video processor
   bool begun = false;  // a picture was decoded: the decoder is the right one
   // Of the picture begun and not ended; null = none. The surface stays alive even if the client
   // destroys it meanwhile.

@@ -5,6 +5,7 @@
 // this name serves all of libva 2.
 
 #include <va/va_backend.h>
+#include <va/va_backend_vpp.h>
 
 #include <memory>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include "lib/softva/driver.hpp"
 #include "lib/softva/export.hpp"
+#include "lib/softva/video_processor.hpp"
 
 namespace dxva::softva {
 namespace {
@@ -172,6 +174,15 @@ void fill_table(VADriverVTable& table) {
   table.vaQueryDisplayAttributes = Entry<query_display_attributes>::call;
   table.vaGetDisplayAttributes = Entry<get_display_attributes>::call;
   table.vaSetDisplayAttributes = Entry<set_display_attributes>::call;
+
+  table.vaCopy = Entry<copy_object>::call;
+}
+
+void fill_table(VADriverVTableVPP& table) {
+  table.version = VA_DRIVER_VTABLE_VPP_VERSION;
+  table.vaQueryVideoProcFilters = Entry<query_filters>::call;
+  table.vaQueryVideoProcFilterCaps = Entry<query_filter_caps>::call;
+  table.vaQueryVideoProcPipelineCaps = Entry<query_pipeline_caps>::call;
 }
 
 // A reason people see: vaInitialize itself can only say "failed".
@@ -210,7 +221,7 @@ VAStatus initialize(VADriverContextP context) {
   // where a driver has nothing to list.
   context->version_major = VA_MAJOR_VERSION;
   context->version_minor = VA_MINOR_VERSION;
-  context->max_profiles = static_cast<int>(FrameDecoder::profiles().size());
+  context->max_profiles = static_cast<int>(FrameDecoder::profiles().size()) + 1;
   context->max_entrypoints = 1;
   context->max_attributes = kMaxConfigAttributes;
   context->max_image_formats = static_cast<int>(formats().size());
@@ -218,6 +229,7 @@ VAStatus initialize(VADriverContextP context) {
   context->max_display_attributes = 1;
   context->str_vendor = driver->vendor.c_str();
   fill_table(*context->vtable);
+  if (context->vtable_vpp) fill_table(*context->vtable_vpp);
   context->pDriverData = driver.release();
   return VA_STATUS_SUCCESS;
 }

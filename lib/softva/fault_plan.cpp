@@ -26,6 +26,8 @@ constexpr CallName kCallNames[] = {
     {"getimage", Call::GetImage},
     {"putimage", Call::PutImage},
     {"mapbuffer", Call::MapBuffer},
+    {"vpp", Call::Vpp},
+    {"copy", Call::Copy},
 };
 static_assert(std::size(kCallNames) == kCallCount);
 

@@ -27,8 +27,10 @@ enum class Call : uint8_t {
   GetImage,
   PutImage,
   MapBuffer,
+  Vpp,   // vaEndPicture of a video processor; EndPicture counts a decoder's
+  Copy,  // vaCopy
 };
-inline constexpr size_t kCallCount = static_cast<size_t>(Call::MapBuffer) + 1;
+inline constexpr size_t kCallCount = static_cast<size_t>(Call::Copy) + 1;
 [[nodiscard]] std::string_view call_name(Call call);
 
 // Failures to order, DXVASOFT_FAULT: real drivers fail rarely and never when a test looks. A

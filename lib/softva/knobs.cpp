@@ -63,6 +63,8 @@ Result<Knobs> Knobs::from_environment() {
                  .text = "needs DXVASOFT_LAYOUT=tiled"};
   if (const auto text = variable("DXVASOFT_MODIFIERS"); text == "ignored")
     knobs.modifier_lists = ModifierLists::Ignored;
+  else if (text == "not-decoded")
+    knobs.modifier_lists = ModifierLists::NotDecoded;
   else if (text == "refused")
     knobs.modifier_lists = ModifierLists::Refused;
   else if (text == "unlisted")

@@ -39,6 +39,12 @@ struct Request {
   bool import = false;
   const VADRMPRIMESurfaceDescriptor* descriptors = nullptr;  // the client's, one per surface
   const VADRMFormatModifierList* modifiers = nullptr;
+  uint32_t usage = 0;  // VA_SURFACE_ATTRIB_USAGE_HINT_*; 0 = any
+
+  // As gst-va and FFmpeg make a video processor's targets.
+  [[nodiscard]] bool may_be_decoded_into() const {
+    return usage == 0 || usage & VA_SURFACE_ATTRIB_USAGE_HINT_DECODER;
+  }
 };
 
 bool is_integer(const VASurfaceAttrib& attribute) {
@@ -75,7 +81,9 @@ VAStatus read_attribute(const VASurfaceAttrib& attribute, Request& request) {
           static_cast<const VADRMPRIMESurfaceDescriptor*>(attribute.value.value.p);
       return VA_STATUS_SUCCESS;
     case VASurfaceAttribUsageHint:
-      return VA_STATUS_SUCCESS;  // all our memory serves every use
+      if (!is_integer(attribute)) return VA_STATUS_ERROR_INVALID_PARAMETER;
+      request.usage = static_cast<uint32_t>(attribute.value.value.i);
+      return VA_STATUS_SUCCESS;
     case VASurfaceAttribDRMFormatModifiers:
       if (!is_pointer(attribute)) return VA_STATUS_ERROR_INVALID_PARAMETER;
       request.modifiers = static_cast<const VADRMFormatModifierList*>(attribute.value.value.p);
@@ -109,6 +117,9 @@ std::optional<LayoutKind> choose_layout(const Knobs& knobs, const Request& reque
   if (!request.modifiers) return knobs.layout;
   switch (knobs.modifier_lists) {
     case ModifierLists::Honoured:
+      break;
+    case ModifierLists::NotDecoded:
+      if (request.may_be_decoded_into()) return knobs.layout;
       break;
     case ModifierLists::Ignored:
     case ModifierLists::Unlisted:
