@@ -26,6 +26,7 @@ Api Api::load() {
   return {
       .export_surface_handle = find<ExportSurfaceHandle>(libva, "vaExportSurfaceHandle"),
       .sync_surface2 = find<SyncSurface2>(libva, "vaSyncSurface2"),
+      .copy = find<Copy>(libva, "vaCopy"),
   };
 }
 

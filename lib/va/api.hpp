@@ -13,9 +13,12 @@ struct Api {
   using ExportSurfaceHandle = VAStatus (*)(VADisplay, VASurfaceID, uint32_t mem_type,
                                            uint32_t flags, void* descriptor);
   using SyncSurface2 = VAStatus (*)(VADisplay, VASurfaceID, uint64_t timeout_ns);
+  using Copy = VAStatus (*)(VADisplay, VACopyObject* target, VACopyObject* source,
+                            VACopyOption);
 
   ExportSurfaceHandle export_surface_handle = nullptr;  // libva 2.1
   SyncSurface2 sync_surface2 = nullptr;                 // libva 2.9
+  Copy copy = nullptr;                                  // libva 2.10
 
   [[nodiscard]] static Api load();
 };

@@ -30,6 +30,7 @@ struct Display::State {
   bool software = false;
   std::vector<VAProfile> profiles;
   std::atomic<bool> lost{false};
+  CopyChoices copy_choices;
 };
 
 namespace {
@@ -181,6 +182,10 @@ bool Display::is_software() const {
 
 const std::vector<VAProfile>& Display::profiles() const {
   return state_->profiles;
+}
+
+CopyChoices& Display::copy_choices() const {
+  return state_->copy_choices;
 }
 
 void Display::set_lost() {

@@ -15,6 +15,7 @@
 #include "lib/base/result.hpp"
 #include "lib/drm/device_id.hpp"
 #include "lib/va/api.hpp"
+#include "lib/va/copy_choices.hpp"
 
 namespace dxva::va {
 
@@ -69,6 +70,9 @@ class Display {
   [[nodiscard]] bool is_software() const;                        // the bundled driver
   [[nodiscard]] const std::vector<VAProfile>& profiles() const;  // with a VLD entrypoint
   [[nodiscard]] Result<DecodeCaps> decode_caps(VAProfile profile) const;
+
+  // What was measured about copies on it.
+  [[nodiscard]] CopyChoices& copy_choices() const;
 
   // The device answers nothing any more. Those who hold it keep it; who opens the device from
   // now on gets a new start of the driver.

@@ -65,7 +65,7 @@ Result<std::shared_ptr<SurfacePool>> SurfacePool::create(std::shared_ptr<Display
 }
 
 Status SurfacePool::add_surfaces(uint32_t count) {
-  std::array<VASurfaceAttrib, 2> attributes{};
+  std::array<VASurfaceAttrib, 3> attributes{};
   // The format must be named: a driver may else choose another one of the same rt-format.
   attributes[0].type = VASurfaceAttribPixelFormat;
   attributes[0].flags = VA_SURFACE_ATTRIB_SETTABLE;
@@ -75,11 +75,22 @@ Status SurfacePool::add_surfaces(uint32_t count) {
   std::vector<uint64_t> modifiers = config_.modifiers;  // the list's pointer is not const
   VADRMFormatModifierList list{.num_modifiers = static_cast<uint32_t>(modifiers.size()),
                                .modifiers = modifiers.data()};
-  attributes[1].type = VASurfaceAttribDRMFormatModifiers;
-  attributes[1].flags = VA_SURFACE_ATTRIB_SETTABLE;
-  attributes[1].value.type = VAGenericValueTypePointer;
-  attributes[1].value.value.p = &list;
-  const unsigned attribute_count = modifiers.empty() ? 1 : 2;
+  unsigned attribute_count = 1;
+  if (!modifiers.empty()) {
+    VASurfaceAttrib& attribute = attributes[attribute_count++];
+    attribute.type = VASurfaceAttribDRMFormatModifiers;
+    attribute.flags = VA_SURFACE_ATTRIB_SETTABLE;
+    attribute.value.type = VAGenericValueTypePointer;
+    attribute.value.value.p = &list;
+  }
+  if (config_.use == SurfaceUse::Copies) {
+    VASurfaceAttrib& attribute = attributes[attribute_count++];
+    attribute.type = VASurfaceAttribUsageHint;
+    attribute.flags = VA_SURFACE_ATTRIB_SETTABLE;
+    attribute.value.type = VAGenericValueTypeInteger;
+    attribute.value.value.i =
+        VA_SURFACE_ATTRIB_USAGE_HINT_VPP_WRITE | VA_SURFACE_ATTRIB_USAGE_HINT_EXPORT;
+  }
 
   std::vector<VASurfaceID> ids(count, VA_INVALID_SURFACE);
   auto made = check(

@@ -26,6 +26,12 @@ namespace dxva::va {
 // and the one that goes with a buffer downstream (show()).
 using SurfaceLease = std::shared_ptr<Surface>;
 
+// What a pool's surfaces are for.
+enum class SurfaceUse : uint8_t {
+  Decoding,  // the driver is told nothing: not every one that decodes knows usage hints
+  Copies,    // written by the video processor or vaCopy, and exported
+};
+
 // Whose turn each surface is, is the protocol's business (lib/accel/session.hpp): this class
 // asks it, under its lock, and waits where it says Pending.
 // Thread-safe.
@@ -39,6 +45,7 @@ class SurfacePool : public std::enable_shared_from_this<SurfacePool> {
     // What the memory may be laid out as, best first; empty: as the driver likes. A wish: some
     // drivers take the list and do not read it, so only an export tells.
     std::vector<uint64_t> modifiers;
+    SurfaceUse use = SurfaceUse::Decoding;
     friend bool operator==(const Config&, const Config&) = default;
   };
   // Refusals: FormatUnsupported. A driver that takes no list of modifiers is an error too.

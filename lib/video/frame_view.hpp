@@ -22,6 +22,12 @@ struct FrameView {
   std::array<PlaneView, 4> planes{};
 };
 
+// Whether both show the same picture, wherever their rows lie. Both views are whole.
+[[nodiscard]] bool same_pixels(const FrameView& a, const FrameView& b);
+// Whether a picture would differ if its rows were read from wrong places: false for flat
+// colours, which look the same in every layout.
+[[nodiscard]] bool shows_its_layout(const FrameView& view);
+
 // Copies the rows of `from`; `to` has `to_pitch_bytes` >= from.row_bytes and room for all rows.
 void copy_plane(const PlaneView& from, uint8_t* to, uint32_t to_pitch_bytes);
 
