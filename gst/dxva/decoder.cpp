@@ -105,6 +105,8 @@ bool Decoder::stop() {
   }
   params_ = {};
   unfinished_.forget();
+  gpu_copied_.reset();
+  gpu_copies_.reset();
   copy_buffers_.reset();
   if (input_) gst_video_codec_state_unref(std::exchange(input_, nullptr));
   return true;
@@ -113,6 +115,7 @@ bool Decoder::stop() {
 void Decoder::interrupt(bool on) {
   const std::lock_guard guard(decoder_lock_);
   interrupted_ = on;
+  gpu_copies_.interrupt(on);
   if (decoder_) decoder_->interrupt(on);
 }
 
@@ -312,6 +315,7 @@ GstFlowReturn Decoder::drain() {
 bool Decoder::flush() {
   interrupt(false);
   unfinished_.forget();
+  gpu_copied_.reset();
   if (decoder_) decoder_->flush();
   return true;
 }

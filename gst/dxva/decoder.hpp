@@ -3,10 +3,12 @@
 
 // The work behind dxvadec: GstVideoDecoder's virtual functions, without GObject around them.
 // decoder.cpp has what goes in (device, caps, packets, flushes), decoder_output.cpp what comes
-// out, decoder_caps.cpp the caps and the memory that it leaves with.
+// out, decoder_detile.cpp the copies that the device makes, decoder_caps.cpp the caps and the
+// memory that it leaves with.
 
 #include <gst/video/gstvideodecoder.h>
 
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -17,6 +19,7 @@
 #include "gst/dxva/copy_buffers.hpp"
 #include "gst/dxva/decoder_device.hpp"
 #include "gst/dxva/decoder_stats.hpp"
+#include "gst/dxva/gpu_copies.hpp"
 #include "gst/dxva/negotiation.hpp"
 #include "gst/dxva/output_format.hpp"
 #include "gst/dxva/picture_copy.hpp"
@@ -79,6 +82,7 @@ class Decoder {
     Reason reason = Reason::None;
     Reason unreadable = Reason::None;  // set: the surface has no pixels for anybody
     bool damaged = false;              // the driver says so
+    bool measured = false;             // a turn of a way that may not stay
   };
   GstFlowReturn push_ready();
   void release_abandoned();
@@ -105,6 +109,23 @@ class Decoder {
                             accel::Pixels pixels, GstVideoCodecFrame& frame);
   [[nodiscard]] Outgoing leave(const decode::DecodedFrame& picture, const SurfaceLook& look,
                                GstVideoCodecFrame& frame);
+  // --- copied by the device, where the layout is the trouble
+  struct Detiling {
+    va::CopyChoices::Key key;
+    bool by_gpu = false;
+    bool measured = false;
+  };
+  enum class EvenIfSlower { No, Yes };
+  [[nodiscard]] std::optional<GpuCopies::Copied> offer_gpu_copy(
+      const decode::DecodedFrame& picture, const SurfaceLook& look, const ModifiersTaken& taken,
+      EvenIfSlower even);
+  [[nodiscard]] std::optional<Detiling> detiling_of(const decode::DecodedFrame& picture,
+                                                    const SurfaceLook& look, Reason reason);
+  [[nodiscard]] Reason lend_gpu_copy(const decode::DecodedFrame& picture,
+                                     const Detiling& detiling, Reason reason,
+                                     GstVideoCodecFrame& frame);
+  void took(const Detiling& detiling, std::chrono::nanoseconds time);
+
   [[nodiscard]] GstFlowReturn copy(const PictureView& picture, const decode::Rect& visible,
                                    GstVideoCodecFrame& frame, Reason reason);
   [[nodiscard]] GstFlowReturn allocate_copy(GstVideoCodecFrame& frame, Reason reason);
@@ -153,6 +174,9 @@ class Decoder {
   GstPtr<GstAllocator> opaque_allocator_;
   va::UnfinishedPictures unfinished_;
   CopyBuffers copy_buffers_;
+  GpuCopies gpu_copies_;
+  // Made to see what it would be like, and not yet sent.
+  std::optional<GpuCopies::Copied> gpu_copied_;
 };
 
 }  // namespace dxva::gst

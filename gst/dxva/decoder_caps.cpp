@@ -116,20 +116,34 @@ Decoder::Prepared Decoder::negotiate(const decode::DecodedFrame& picture,
       }
     }
     reason = look.refused;
-    if (reason == Reason::None)
+    gpu_copied_ = offer_gpu_copy(picture, look, taken, EvenIfSlower::No);
+    if (gpu_copied_) {
+      described = offer_of(gpu_copied_->look, gpu_copied_->picture);
+      reason = Reason::None;
+      if (look.refused == Reason::None) look.refused = reason_not_taken(taken);
+    } else if (reason == Reason::None) {
       described = offer_of(look, picture);
-    else
+    } else {
       take_a_pause();  // this surface's fault; another one may do better later
+    }
   }
   if (!(output == output_)) {
     refused_.clear();
     next_pause_ = 0;
   }
   agreement_ = negotiator_.negotiate(output, input_, described, taken, reason);
+  // Downstream that takes dma-bufs only gets the CPU's copies in some, if those are faster.
+  if (agreement_.delivery == Delivery::None && picture.surface && !gpu_copied_ &&
+      (gpu_copied_ = offer_gpu_copy(picture, look, taken, EvenIfSlower::Yes))) {
+    described = offer_of(gpu_copied_->look, gpu_copied_->picture);
+    if (look.refused == Reason::None) look.refused = reason_not_taken(taken);
+    agreement_ = negotiator_.negotiate(output, input_, described, taken, Reason::None);
+  }
   // A driver that lays out each surface as it likes may do better with a later one.
   if (described && !described->opaque && !agreement_.is_dmabuf() &&
       !taken.take(described->modifier))
     take_a_pause();
+  if (!agreement_.is_dmabuf()) gpu_copied_.reset();
   copy_buffers_.prepare(agreement_);
   output_ = output;
   negotiate_again_ = false;

@@ -105,7 +105,10 @@ GstFlowReturn Decoder::deliver(const decode::DecodedFrame& picture) {
   if (outgoing.damaged) GST_BUFFER_FLAG_SET(frame->output_buffer, GST_BUFFER_FLAG_CORRUPTED);
   const auto pools = decoder_->pools();
   stats_.set_pools(pools.surfaces, pools.late_surfaces);
-  if (auto message = stats_.count(GST_ELEMENT(&element_), outgoing.leaving, outgoing.reason))
+  if (outgoing.measured)
+    stats_.count_turn(outgoing.leaving, outgoing.reason);
+  else if (auto message =
+               stats_.count(GST_ELEMENT(&element_), outgoing.leaving, outgoing.reason))
     gst_element_post_message(GST_ELEMENT(&element_), message.release());
   GST_LOG_OBJECT(&element_, "picture %u: surface 0x%x %s (%s)", picture.number,
                  picture.surface ? picture.surface->id() : 0, leaving_name(outgoing.leaving),
@@ -197,8 +200,17 @@ Decoder::Outgoing Decoder::leave(const decode::DecodedFrame& picture, const Surf
     if (pixels == accel::Pixels::Fenced) stats_.count_unfinished();
     return out;
   }
+  const auto detiling = detiling_of(picture, look, out.reason);
+  if (detiling && detiling->by_gpu)
+    out.reason = lend_gpu_copy(picture, *detiling, out.reason, frame);
+  out.measured = detiling && detiling->measured;
+  if (frame.output_buffer) {
+    out.leaving = Leaving::GpuCopy;
+    return out;
+  }
   if (active_.zero_copy == ZeroCopy::Require) return {.flow = cannot_export(out.reason)};
   out.leaving = Leaving::CpuCopy;
+  const auto started = std::chrono::steady_clock::now();
   const va::Surface& surface = *picture.surface;
   auto mapped = va::map_for_read(surface.display(), surface.id(), surface.fourcc(),
                                  surface.width(), surface.height());
@@ -208,6 +220,8 @@ Decoder::Outgoing Decoder::leave(const decode::DecodedFrame& picture, const Surf
                 surface.pool().device_is_lost() ? Reason::DeviceLost : Reason::SyncFailed};
   }
   out.flow = copy(view_of(mapped->view(), output_.format), picture.visible, frame, out.reason);
+  if (detiling && !detiling->by_gpu)
+    took(*detiling, std::chrono::steady_clock::now() - started);
   return out;
 }
 

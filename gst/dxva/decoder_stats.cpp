@@ -9,6 +9,8 @@ const char* leaving_name(Leaving leaving) {
   switch (leaving) {
     case Leaving::Exported:
       return "exported";
+    case Leaving::GpuCopy:
+      return "gpu-copy";
     case Leaving::CpuCopy:
       return "cpu-copy";
     case Leaving::Software:
@@ -28,6 +30,12 @@ GstPtr<GstMessage> DecoderStats::count(GstElement* element, Leaving leaving, Rea
       gst_structure_new("dxva-path-changed", "from", G_TYPE_STRING, leaving_name(change->from),
                         "to", G_TYPE_STRING, leaving_name(change->to), "reason", G_TYPE_STRING,
                         reason_name(reason), nullptr)));
+}
+
+void DecoderStats::count_turn(Leaving leaving, Reason reason) {
+  const std::lock_guard guard(lock_);
+  ++left_[static_cast<size_t>(leaving)];
+  if (reason != Reason::None) ++reasons_[static_cast<size_t>(reason)];
 }
 
 void DecoderStats::count_error() {

@@ -15,7 +15,7 @@ namespace dxva::gst {
 
 // How a picture left the decoder, best first. The uploader knows which way an exported one went
 // on.
-enum class Leaving { Exported, CpuCopy, Software };
+enum class Leaving { Exported, GpuCopy, CpuCopy, Software };
 [[nodiscard]] const char* leaving_name(Leaving leaving);
 
 // What the `stats` property tells, and the message at each change. Thread-safe.
@@ -23,6 +23,8 @@ class DecoderStats {
  public:
   // A picture went downstream. A message when that changed the stream's way.
   [[nodiscard]] GstPtr<GstMessage> count(GstElement* element, Leaving leaving, Reason reason);
+  // One that left a way which is being measured: no news of the stream's way.
+  void count_turn(Leaving leaving, Reason reason);
   void count_error();
   // A picture left while the device was still writing it.
   void count_unfinished();
@@ -36,7 +38,7 @@ class DecoderStats {
   [[nodiscard]] StructurePtr structure() const;
 
  private:
-  static constexpr size_t kLeavings = 3;
+  static constexpr size_t kLeavings = 4;
 
   mutable std::mutex lock_;
   std::array<uint64_t, kLeavings> left_{};

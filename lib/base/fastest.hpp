@@ -53,9 +53,7 @@ class Fastest {
     }
     return left < 2 || measured;
   }
-  [[nodiscard]] std::chrono::nanoseconds shortest(Way way) const {
-    return ways_[way].shortest;
-  }
+  [[nodiscard]] std::chrono::nanoseconds shortest(Way way) const { return ways_[way].shortest; }
 
  private:
   struct Times {

@@ -20,11 +20,11 @@ enum class DescriptorSize : uint8_t { Right, Zero, Short };
 // How a client's list of modifiers is answered. Drivers that do not list the attribute either
 // refuse it or take it for one they need not know, and make what they always make.
 enum class ModifierLists : uint8_t {
-  Honoured,  // one of the list, or none of it can be had
+  Honoured,    // one of the list, or none of it can be had
   NotDecoded,  // honoured but for surfaces that a decoder might draw into: it has one layout
-  Ignored,   // listed, taken, and ignored
-  Refused,   // listed and refused
-  Unlisted,  // not listed, taken, and ignored
+  Ignored,     // listed, taken, and ignored
+  Refused,     // listed and refused
+  Unlisted,    // not listed, taken, and ignored
 };
 
 // What tests may ask of the driver, read from the environment once per vaInitialize. README.md

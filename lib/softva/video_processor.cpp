@@ -29,19 +29,17 @@ VAStatus copy_pixels(Surface& source, const PixelArea& from, Surface& target, ui
   };
   const bool source_first = source.number() < target.number();
   const auto copied =
-      source_first ? source.with_pixels(CpuAccess::Mode::Read,
-                                        [&](const PixelView& in) {
-                                          return target.with_pixels(
-                                              CpuAccess::Mode::Write,
-                                              [&](const PixelView& out) {
-                                                return copy(in, out);
-                                              });
-                                        })
-                   : target.with_pixels(CpuAccess::Mode::Write, [&](const PixelView& out) {
-                       return source.with_pixels(
-                           CpuAccess::Mode::Read,
-                           [&](const PixelView& in) { return copy(in, out); });
-                     });
+      source_first
+          ? source.with_pixels(CpuAccess::Mode::Read,
+                               [&](const PixelView& in) {
+                                 return target.with_pixels(
+                                     CpuAccess::Mode::Write,
+                                     [&](const PixelView& out) { return copy(in, out); });
+                               })
+          : target.with_pixels(CpuAccess::Mode::Write, [&](const PixelView& out) {
+              return source.with_pixels(CpuAccess::Mode::Read,
+                                        [&](const PixelView& in) { return copy(in, out); });
+            });
   if (copied) return VA_STATUS_SUCCESS;
   return copied.error().code == ErrorCode::Unsupported ? VA_STATUS_ERROR_UNSUPPORTED_RT_FORMAT
                                                        : VA_STATUS_ERROR_INVALID_PARAMETER;
@@ -70,7 +68,8 @@ VAStatus process_picture(Driver& driver, const Picture& picture,
   const Surface::Rendering rendering(target);
   for (const ParameterBuffer& buffer : picture.buffers) {
     VAProcPipelineParameterBuffer pipeline;
-    if (buffer.type != VAProcPipelineParameterBufferType || buffer.bytes.size() < sizeof pipeline)
+    if (buffer.type != VAProcPipelineParameterBufferType ||
+        buffer.bytes.size() < sizeof pipeline)
       return VA_STATUS_ERROR_INVALID_PARAMETER;
     std::memcpy(&pipeline, buffer.bytes.data(), sizeof pipeline);
     if (const VAStatus status = run_pipeline(driver, pipeline, *target);

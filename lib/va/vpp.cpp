@@ -36,19 +36,20 @@ SurfaceCopier::~SurfaceCopier() {
 
 Status SurfaceCopier::open_processor() {
   VADisplay va = display_->get();
-  if (auto made = check(vaCreateConfig(va, VAProfileNone, VAEntrypointVideoProc, nullptr, 0,
-                                       &processor_),
-                        "vaCreateConfig(VideoProc)");
+  if (auto made = check(
+          vaCreateConfig(va, VAProfileNone, VAEntrypointVideoProc, nullptr, 0, &processor_),
+          "vaCreateConfig(VideoProc)");
       !made) {
     processor_ = VA_INVALID_ID;
     made.error().code = ErrorCode::Unsupported;
     return made;
   }
   std::vector<VASurfaceID> targets = pool_->ids();
-  auto made = check(vaCreateContext(va, processor_, static_cast<int>(config_.width),
-                                    static_cast<int>(config_.height), VA_PROGRESSIVE,
-                                    targets.data(), static_cast<int>(targets.size()), &context_),
-                    "vaCreateContext(VideoProc)");
+  auto made =
+      check(vaCreateContext(va, processor_, static_cast<int>(config_.width),
+                            static_cast<int>(config_.height), VA_PROGRESSIVE, targets.data(),
+                            static_cast<int>(targets.size()), &context_),
+            "vaCreateContext(VideoProc)");
   if (!made) {
     context_ = VA_INVALID_ID;
     close_processor();
@@ -112,22 +113,6 @@ Status SurfaceCopier::run(Way way, const Surface& from, Surface& to) {
   if (!synced) return synced.error();
   if (*synced >= accel::Severity::Significant)
     return Error{.code = ErrorCode::Failed, .call = "copy of a surface", .text = "damaged"};
-  return proven_ ? Status(Done{}) : prove(from, to);
-}
-
-Status SurfaceCopier::prove(const Surface& from, const Surface& to) {
-  const auto original = map_for_read(display_, from.id(), from.fourcc(), from.width(),
-                                     from.height());
-  const auto copied =
-      map_for_read(display_, to.id(), to.fourcc(), to.width(), to.height());
-  // Nothing to compare with: then what the driver says must do.
-  if (!original || !copied) {
-    proven_ = true;
-    return Done{};
-  }
-  if (!video::same_pixels(original->view(), copied->view()))
-    return refusal(Reason::SelfTestMismatch, "the device's copy is another picture");
-  proven_ = video::shows_its_layout(original->view());
   return Done{};
 }
 
@@ -140,18 +125,44 @@ Result<SurfaceLease> SurfaceCopier::copy(const Surface& from) {
     auto done = run(way_, from, **target);
     if (done) return std::move(*target);
     if (done.error().code == ErrorCode::Busy) return done.error();
-    DXVA_INFO(Va, "%s", done.error().describe().c_str());
-    proven_ = false;
-    if (way_ == Way::VideoProc && display_->api().copy) {
-      way_ = Way::VaCopy;
-      close_processor();
-    } else {
-      works_ = false;
-    }
+    next_way(done.error());
   }
   return Error{.code = ErrorCode::Unsupported,
                .call = "copy of a surface",
                .text = "the device has no way that works"};
+}
+
+bool SurfaceCopier::prove(const Surface& from, const Surface& copied) {
+  if (proven_) return true;
+  const auto original =
+      map_for_read(display_, from.id(), from.fourcc(), from.width(), from.height());
+  const auto copy =
+      map_for_read(display_, copied.id(), copied.fourcc(), copied.width(), copied.height());
+  // Nothing to compare with: then what the driver says must do.
+  if (!original || !copy) {
+    proven_ = true;
+    return true;
+  }
+  if (!video::same_pixels(original->view(), copy->view())) {
+    next_way(Error{.code = ErrorCode::Failed,
+                   .call = "copy of a surface",
+                   .text = "the device's copy is another picture",
+                   .reason = Reason::SelfTestMismatch});
+    return false;
+  }
+  proven_ = video::shows_its_layout(original->view());
+  return true;
+}
+
+void SurfaceCopier::next_way(const Error& why) {
+  DXVA_INFO(Va, "%s", why.describe().c_str());
+  proven_ = false;
+  if (way_ == Way::VideoProc && display_->api().copy) {
+    way_ = Way::VaCopy;
+    close_processor();
+  } else {
+    works_ = false;
+  }
 }
 
 }  // namespace dxva::va

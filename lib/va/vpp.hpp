@@ -35,12 +35,13 @@ class SurfaceCopier {
   SurfaceCopier(const SurfaceCopier&) = delete;
   SurfaceCopier& operator=(const SurfaceCopier&) = delete;
 
-  // `from` is decoded and has our format and size. The copy is finished and has been held
-  // against the original, byte for byte, until one that was no flat colour agreed: a processor
-  // may believe that it must convert. Errors: Busy, interrupted; NoMemory, all copies are in
-  // use; Unsupported, no way is left that works.
+  // `from` is decoded and has our format and size. The copy is finished. Errors: Busy,
+  // interrupted; NoMemory, all copies are in use; Unsupported, no way is left that works.
   [[nodiscard]] Result<SurfaceLease> copy(const Surface& from);
-  // Whether copy() could have a target without waiting for one.
+  // Holds a copy that copy() just made against its original, byte for byte, until one that is
+  // no flat colour has agreed: a processor may believe that it must convert. False: it is
+  // another picture, and that way of copying is not taken again.
+  [[nodiscard]] bool prove(const Surface& from, const Surface& copied);
   [[nodiscard]] SurfacePool& pool() { return *pool_; }
   [[nodiscard]] const Config& config() const { return config_; }
 
@@ -54,7 +55,7 @@ class SurfaceCopier {
   [[nodiscard]] Status run_processor(VASurfaceID from, VASurfaceID to);
   [[nodiscard]] Status run_va_copy(VASurfaceID from, VASurfaceID to);
   [[nodiscard]] Status run(Way way, const Surface& from, Surface& to);
-  [[nodiscard]] Status prove(const Surface& from, const Surface& to);
+  void next_way(const Error& why);
 
   const std::shared_ptr<Display> display_;
   const Config config_;

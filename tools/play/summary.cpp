@@ -49,6 +49,14 @@ void Summary::take_stats(const GstStructure* decoder, const GstStructure* upload
   const uint64_t up = step(Step::CpuCopy) + step(Step::Software);
   step(Step::Software) = std::min(software, up);
   step(Step::CpuCopy) = up - step(Step::Software);
+  // The uploader sees a surface in what the decoder's device has copied.
+  uint64_t copied_by_gpu = count_of(decoded, step_name(Step::GpuCopy));
+  for (const Step imported : {Step::Egl, Step::MemoryObject}) {
+    const uint64_t moved = std::min(copied_by_gpu, step(imported));
+    step(imported) -= moved;
+    step(Step::GpuCopy) += moved;
+    copied_by_gpu -= moved;
+  }
 
   // "The buffer was no surface" says nothing where the decoder has said why it made none.
   reasons = reasons_of(decoder);

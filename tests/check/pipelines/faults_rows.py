@@ -42,6 +42,20 @@ def then(first: str, second: str, reason: str, at: int | None = None, before: st
     return check
 
 
+def detiled(after: int = 0) -> Expectation:
+    """From then on every picture is copied for its layout, by the device or by the CPU: which of them is a
+    matter of time."""
+
+    def check(run: Run) -> str:
+        ways = [(way, why) for _, way, why in run.pictures]
+        rest = {(way, "modifier-not-linear") for way in ("gpu-copy", "cpu-copy")}
+        right = ways[:after] == [("exported", "none")] * after and set(ways[after:]) <= rest and \
+            run.ways["gpu-copy"] > 0
+        return "" if right else what_was(run)
+
+    return check
+
+
 def copies_of_failed_exports(only_surface: int = 0) -> Expectation:
     """A picture is copied if and only if the last export of its surface failed."""
 
@@ -127,8 +141,18 @@ ROWS = [
     same("layout tiled", all_on("exported"), LAYOUT="tiled"),
     *[same(f"layout tiled, lists of modifiers {what}", all_on("cpu-copy", "modifier-not-linear"),
            LAYOUT="tiled", MODIFIERS=what) for what in ("ignored", "refused", "unlisted")],
-    same("tiled from export 20 on", then("exported", "cpu-copy", "modifier-not-linear", at=19),
-         LAYOUT="tiled", TILED_FROM="20"),
+    same("tiled from export 20 on", detiled(after=19), LAYOUT="tiled", TILED_FROM="20", MODIFIERS="not-decoded"),
+    same("tiled from export 20 on, and nothing copies", then("exported", "cpu-copy", "modifier-not-linear", at=19),
+         LAYOUT="tiled", TILED_FROM="20", FAULT="vpp:from=1,copy:from=1"),
+    same("a decoder of tiles", detiled(), LAYOUT="tiled", MODIFIERS="not-decoded"),
+    same("a decoder of tiles, vaCopy alone works", detiled(), LAYOUT="tiled", MODIFIERS="not-decoded",
+         FAULT="vpp:from=1"),
+    same("a decoder of tiles, vpp fails later", detiled(), LAYOUT="tiled", MODIFIERS="not-decoded",
+         FAULT="vpp:at=5"),
+    same("a decoder of tiles, and nothing copies", all_on("cpu-copy", "modifier-not-linear"),
+         LAYOUT="tiled", MODIFIERS="not-decoded", FAULT="vpp:from=1,copy:from=1"),
+    same("a decoder of tiles, all copying ends", detiled(), LAYOUT="tiled", MODIFIERS="not-decoded",
+         FAULT="vpp:at=5,copy:from=9"),
     same("descriptors without sizes", all_on("exported"), DESCRIPTOR_SIZE="0"),
     same("descriptors with half the size", all_on("exported"), DESCRIPTOR_SIZE="short"),
     same("descriptors without a modifier", all_on("cpu-copy", "modifier-not-linear"),

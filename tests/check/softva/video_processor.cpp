@@ -51,8 +51,8 @@ constexpr uint32_t kCopyUsage =
 class Processor {
  public:
   explicit Processor(const Client& client) : display_(client.display()) {
-    VAStatus status = vaCreateConfig(display_, VAProfileNone, VAEntrypointVideoProc, nullptr, 0,
-                                     &config_);
+    VAStatus status =
+        vaCreateConfig(display_, VAProfileNone, VAEntrypointVideoProc, nullptr, 0, &config_);
     fail_unless_equals_int(status, VA_STATUS_SUCCESS);
     status = vaCreateContext(display_, config_, 0, 0, 0, nullptr, 0, &context_);
     fail_unless_equals_int(status, VA_STATUS_SUCCESS);
@@ -97,13 +97,14 @@ void expect_tiles_copied_into_rows(VAProfile profile, uint32_t fourcc) {
   Client client(profile);
   const Processor processor(client);
   uint32_t seed = 1;
-  for (const auto& [width, height] : {std::pair{64u, 48u}, {61u, 47u}, {1u, 1u}, {320u, 240u}}) {
+  for (const auto& [width, height] :
+       {std::pair{64u, 48u}, {61u, 47u}, {1u, 1u}, {320u, 240u}}) {
     const FakeOrder order{.width = width,
                           .height = height,
                           .bit_depth = fourcc == VA_FOURCC_P010 ? 10u : 8u,
                           .seed = ++seed};
-    const VASurfaceID source = linear_surface(client, width, height, fourcc,
-                                              VA_SURFACE_ATTRIB_USAGE_HINT_DECODER);
+    const VASurfaceID source =
+        linear_surface(client, width, height, fourcc, VA_SURFACE_ATTRIB_USAGE_HINT_DECODER);
     const VAContextID context = client.context(width, height);
     fail_unless_equals_int(client.decode(context, source, order), VA_STATUS_SUCCESS);
     {
@@ -200,8 +201,10 @@ GST_START_TEST(what_it_cannot_do_is_refused) {
   fail_unless_equals_int(vaEndPicture(client.display(), processor.context()),
                          VA_STATUS_ERROR_INVALID_PARAMETER);
 
-  fail_unless_equals_int(copy_object(client, larger, source), VA_STATUS_ERROR_INVALID_PARAMETER);
-  fail_unless_equals_int(copy_object(client, source, source), VA_STATUS_ERROR_INVALID_PARAMETER);
+  fail_unless_equals_int(copy_object(client, larger, source),
+                         VA_STATUS_ERROR_INVALID_PARAMETER);
+  fail_unless_equals_int(copy_object(client, source, source),
+                         VA_STATUS_ERROR_INVALID_PARAMETER);
   fail_unless_equals_int(copy_object(client, 0xbad, source), VA_STATUS_ERROR_INVALID_SURFACE);
   VAConfigID config = VA_INVALID_ID;
   fail_unless_equals_int(

@@ -19,6 +19,8 @@ struct CallCounts {
   uint64_t driver_starts = 0;   // vaInitialize
   uint64_t surfaces_made = 0;   // by vaCreateSurfaces
   uint64_t surfaces_freed = 0;  // by vaDestroySurfaces
+  uint64_t pixel_reads = 0;     // vaDeriveImage, vaGetImage, vaMapBuffer: the CPU wants pixels
+  uint64_t memory_maps = 0;     // mmap of a descriptor
 };
 [[nodiscard]] CallCounts call_counts();
 

@@ -30,7 +30,7 @@
 namespace {
 
 std::atomic<uint64_t> images, textures, exports, descriptors, driver_starts, surfaces_made,
-    surfaces_freed;
+    surfaces_freed, pixel_reads, memory_maps;
 
 // dlsym is one of the functions stood in for, so the real one is found by its version: of
 // glibc 2.34 and later, or by the first version of the architecture.
@@ -165,7 +165,33 @@ EXPORTED VAStatus vaDestroySurfaces(VADisplay display, VASurfaceID* ids, int cou
   return VA_REAL(vaDestroySurfaces)(display, ids, count);
 }
 
+EXPORTED VAStatus vaDeriveImage(VADisplay display, VASurfaceID surface, VAImage* image) {
+  ++pixel_reads;
+  return VA_REAL(vaDeriveImage)(display, surface, image);
+}
+
+EXPORTED VAStatus vaGetImage(VADisplay display, VASurfaceID surface, int x, int y,
+                             unsigned width, unsigned height, VAImageID image) {
+  ++pixel_reads;
+  return VA_REAL(vaGetImage)(display, surface, x, y, width, height, image);
+}
+
+EXPORTED VAStatus vaMapBuffer(VADisplay display, VABufferID buffer, void** data) {
+  ++pixel_reads;
+  return VA_REAL(vaMapBuffer)(display, buffer, data);
+}
+
 // --- libc
+
+#define MMAP_FUNCTION(name, Offset)                                                        \
+  EXPORTED void* name(void* at, size_t size, int protection, int flags, int fd,            \
+                      Offset offset) noexcept {                                            \
+    static const auto real = next<void* (*)(void*, size_t, int, int, int, Offset)>(#name); \
+    if (fd >= 0) ++memory_maps;                                                            \
+    return real(at, size, protection, flags, fd, offset);                                  \
+  }
+MMAP_FUNCTION(mmap, off_t)
+MMAP_FUNCTION(mmap64, off64_t)
 
 #define OPEN_FUNCTION(name)                                               \
   EXPORTED int name(const char* path, int flags, ...) {                   \
@@ -234,7 +260,9 @@ CallCounts call_counts() {
           .descriptors = descriptors,
           .driver_starts = driver_starts,
           .surfaces_made = surfaces_made,
-          .surfaces_freed = surfaces_freed};
+          .surfaces_freed = surfaces_freed,
+          .pixel_reads = pixel_reads,
+          .memory_maps = memory_maps};
 }
 
 std::vector<std::string> open_descriptors() {

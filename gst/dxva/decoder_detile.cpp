@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Surfaces in a layout that downstream cannot read: copied by the device, or by the CPU where
+// that was measured to be faster (docs/design/copies.md).
+
+#include <optional>
+#include <utility>
+
+#include "gst/dxva/decoder.hpp"
+
+GST_DEBUG_CATEGORY_EXTERN(dxvadec_debug);
+#define GST_CAT_DEFAULT dxvadec_debug
+
+namespace dxva::gst {
+
+namespace {
+
+constexpr Fastest::Way kGpu = 0;
+constexpr Fastest::Way kCpu = 1;
+constexpr Fastest::Ways kBoth = 0b11;
+constexpr Fastest::Ways kGpuOnly = 0b01;
+
+va::CopyChoices::Key key_of(const decode::DecodedFrame& picture, const SurfaceLook& look) {
+  return {.what = va::CopyChoices::What::Detile,
+          .fourcc = picture.surface->fourcc(),
+          .modifier = look.modifier};
+}
+
+}  // namespace
+
+// The copy that the caps could be about. The picture's own surface is none of `taken`.
+std::optional<GpuCopies::Copied> Decoder::offer_gpu_copy(const decode::DecodedFrame& picture,
+                                                         const SurfaceLook& look,
+                                                         const ModifiersTaken& taken,
+                                                         EvenIfSlower even) {
+  const bool other_layout =
+      look.refused == Reason::None ? !taken.take(look.modifier) : is_about_layout(look.refused);
+  if (!other_layout || look.opaque || (!taken.any && taken.list.empty())) return std::nullopt;
+  auto& choices = display_->copy_choices();
+  const auto key = key_of(picture, look);
+  if (even == EvenIfSlower::No && active_.zero_copy != ZeroCopy::Require &&
+      choices.decided(key, kBoth) && choices.next(key, kBoth) != kGpu)
+    return std::nullopt;
+  // A picture that cannot be read is leave()'s business.
+  const auto synced = picture.surface->sync();
+  if (!synced || accel::stops(*synced)) return std::nullopt;
+  auto copied = gpu_copies_.make(
+      picture, {.taken = taken, .rule = active_.layout, .surfaces = active_.extra_surfaces});
+  if (!copied && gpu_copies_.is_off()) choices.rule_out(key, kGpu);
+  return copied;
+}
+
+// How a picture of such a surface leaves. While both ways have their first turns they take
+// turns; with one way there is nothing to measure.
+std::optional<Decoder::Detiling> Decoder::detiling_of(const decode::DecodedFrame& picture,
+                                                      const SurfaceLook& look, Reason reason) {
+  if (!agreement_.is_dmabuf() || !is_about_layout(reason) || gpu_copies_.is_off())
+    return std::nullopt;
+  auto& choices = display_->copy_choices();
+  Detiling out{.key = key_of(picture, look)};
+  const bool cpu_too = active_.zero_copy != ZeroCopy::Require && copies_fit(agreement_);
+  const Fastest::Ways possible = cpu_too ? kBoth : kGpuOnly;
+  out.measured = cpu_too && !choices.decided(out.key, possible);
+  out.by_gpu = choices.next(out.key, possible) == kGpu;
+  return out;
+}
+
+void Decoder::took(const Detiling& detiling, std::chrono::nanoseconds time) {
+  if (!detiling.measured) return;
+  auto& choices = display_->copy_choices();
+  choices.took(detiling.key, detiling.by_gpu ? kGpu : kCpu, time);
+  if (!choices.decided(detiling.key, kBoth)) return;
+  const bool gpu = choices.next(detiling.key, kBoth) == kGpu;
+  GST_INFO_OBJECT(&element_, "pictures are copied faster by the %s", gpu ? "device" : "CPU");
+  // In system memory the CPU's copy goes where downstream wants it.
+  if (!gpu && agreement_.takes_system) negotiate_again_ = true;
+}
+
+// The device's copy of the picture in the frame, or why not.
+Reason Decoder::lend_gpu_copy(const decode::DecodedFrame& picture, const Detiling& detiling,
+                              Reason reason, GstVideoCodecFrame& frame) {
+  auto copied = std::exchange(gpu_copied_, std::nullopt);
+  if (copied && copied->picture.number != picture.number) copied.reset();
+  const bool at_negotiation = copied.has_value();
+  const bool copy_is_possible = agreement_.takes_system || copies_fit(agreement_);
+  if (!copied && copy_is_possible && active_.zero_copy != ZeroCopy::Require &&
+      !gpu_copies_.has_room(active_.extra_surfaces))
+    return Reason::SurfacePoolEmpty;
+  const auto started = std::chrono::steady_clock::now();
+  if (!copied)
+    copied = gpu_copies_.make(picture, {.taken = agreement_.taken,
+                                        .rule = active_.layout,
+                                        .surfaces = active_.extra_surfaces});
+  if (!copied) {
+    if (gpu_copies_.is_off()) display_->copy_choices().rule_out(detiling.key, kGpu);
+    return reason;
+  }
+  // Caps say one layout.
+  if (copied->look.modifier != agreement_.modifier) return reason;
+  const Reason refused = lend(copied->picture, copied->look, accel::Pixels::There, frame);
+  if (refused == Reason::None && !at_negotiation)
+    took(detiling, std::chrono::steady_clock::now() - started);
+  return refused == Reason::None ? reason : refused;
+}
+
+}  // namespace dxva::gst

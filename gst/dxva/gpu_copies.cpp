@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/dxva/gpu_copies.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "lib/base/fourcc.hpp"
+#include "lib/base/log.hpp"
+
+namespace dxva::gst {
+
+bool is_about_layout(Reason reason) {
+  switch (reason) {
+    case Reason::ModifierNotLinear:
+    case Reason::ModifierNotImportable:
+    case Reason::ModifierMismatch:
+    case Reason::AuxPlane:
+    case Reason::TiledPlaneOffset:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool GpuCopies::open(const decode::DecodedFrame& picture, const Wanted& wanted) {
+  va::SurfaceCopier::Config asked{.fourcc = picture.surface->fourcc(),
+                                  .width = picture.surface->width(),
+                                  .height = picture.surface->height(),
+                                  .count = wanted.surfaces + 1};  // one is being written
+  // Linear before any tiling: it can be mapped, and goes to another GPU.
+  if (wanted.taken.any || wanted.taken.take(kModifierLinear)) {
+    asked.modifiers = {kModifierLinear};
+  } else {
+    asked.modifiers = wanted.taken.list;
+    std::erase(asked.modifiers, kModifierInvalid);
+  }
+  if (copier_ && asked_ == asked) return true;
+  if (refused_ == asked) return false;
+  reset();
+  asked_ = asked;
+  auto made = va::SurfaceCopier::create(picture.surface->display(), asked);
+  if (!made && !asked.modifiers.empty()) {
+    // Older drivers know no list, and some of those make everything linear but decode targets.
+    va::SurfaceCopier::Config unlisted = asked;
+    unlisted.modifiers.clear();
+    made = va::SurfaceCopier::create(picture.surface->display(), unlisted);
+  }
+  if (!made) {
+    DXVA_INFO(Va, "pictures are not copied by the device: %s", made.error().describe().c_str());
+    turn_off();
+    return false;
+  }
+  const std::lock_guard guard(lock_);
+  copier_ = std::move(*made);
+  copier_->pool().interrupt(interrupted_);
+  return true;
+}
+
+std::optional<GpuCopies::Copied> GpuCopies::make(const decode::DecodedFrame& picture,
+                                                 const Wanted& wanted) {
+  if (!open(picture, wanted)) return std::nullopt;
+  for (;;) {
+    auto surface = copier_->copy(*picture.surface);
+    if (!surface) {
+      const ErrorCode code = surface.error().code;
+      if (code != ErrorCode::Busy && code != ErrorCode::NoMemory) turn_off();
+      return std::nullopt;
+    }
+    Copied out{.picture = picture};
+    out.picture.surface = std::move(*surface);
+    out.look = look_at(out.picture, wanted.rule);
+    if (out.look.refused == Reason::None && !wanted.taken.take(out.look.modifier))
+      out.look.refused = reason_not_taken(wanted.taken);
+    if (out.look.refused != Reason::None) {
+      // What was asked for is not what came out: drivers that do not know the list.
+      DXVA_INFO(Va, "the device's copy is no better: %s, %s", reason_name(out.look.refused),
+                modifier_text(out.look.modifier).c_str());
+      if (is_about_layout(out.look.refused)) turn_off();
+      return std::nullopt;
+    }
+    if (copier_->prove(*picture.surface, *out.picture.surface)) return out;
+  }
+}
+
+bool GpuCopies::has_room(uint32_t surfaces) {
+  return !copier_ || copier_->pool().wait_for_room(surfaces);
+}
+
+void GpuCopies::turn_off() {
+  const auto asked = asked_;
+  reset();
+  refused_ = asked;
+}
+
+void GpuCopies::interrupt(bool on) {
+  const std::lock_guard guard(lock_);
+  interrupted_ = on;
+  if (copier_) copier_->pool().interrupt(on);
+}
+
+void GpuCopies::reset() {
+  std::unique_ptr<va::SurfaceCopier> old;
+  {
+    const std::lock_guard guard(lock_);
+    old = std::exchange(copier_, nullptr);
+  }
+  asked_.reset();
+  refused_.reset();
+}
+
+}  // namespace dxva::gst
