@@ -22,8 +22,10 @@ PictureView view_of(const decode::DecodedFrame& picture, GstVideoFormat format) 
   return out;
 }
 
-PictureView view_of(const video::FrameView& surface, GstVideoFormat format) {
-  PictureView out{.format = format, .plane_count = surface.plane_count};
+PictureView view_of(const va::SurfaceMapping& mapping, GstVideoFormat format) {
+  const video::FrameView& surface = mapping.view();
+  PictureView out{
+      .format = format, .plane_count = surface.plane_count, .plane_copy = mapping.plane_copy()};
   for (uint32_t i = 0; i < out.plane_count; ++i)
     out.planes[i] = {.data = surface.planes[i].data,
                      .pitch_bytes = surface.planes[i].pitch_bytes};
@@ -213,13 +215,14 @@ Decoder::Outgoing Decoder::leave(const decode::DecodedFrame& picture, const Surf
   const auto started = std::chrono::steady_clock::now();
   const va::Surface& surface = *picture.surface;
   auto mapped = va::map_for_read(surface.display(), surface.id(), surface.fourcc(),
-                                 surface.width(), surface.height());
+                                 surface.width(), surface.height(), look.exported.frame);
   if (!mapped) {
     GST_INFO_OBJECT(&element_, "%s", mapped.error().describe().c_str());
     return {.unreadable =
                 surface.pool().device_is_lost() ? Reason::DeviceLost : Reason::SyncFailed};
   }
-  out.flow = copy(view_of(mapped->view(), output_.format), picture.visible, frame, out.reason);
+  out.flow = copy(view_of(*mapped, output_.format), picture.visible, frame, out.reason);
+  if (out.flow == GST_FLOW_OK) mapped->whole_picture_copied();
   if (detiling && !detiling->by_gpu)
     took(*detiling, std::chrono::steady_clock::now() - started);
   return out;

@@ -118,8 +118,8 @@ bool copy_picture(const PictureView& from, const decode::Rect& visible, GstVideo
 
   if (wanted == from.format) {
     for (uint32_t i = 0; i < from.plane_count; ++i)
-      video::copy_plane(crop_plane(from, info, i, visible), plane_data(to, i),
-                        plane_pitch(to, i));
+      from.plane_copy(crop_plane(from, info, i, visible), plane_data(to, i),
+                      plane_pitch(to, i));
     return true;
   }
   if (wanted == GST_VIDEO_FORMAT_UNKNOWN || wanted != rearranged(from.format)) return false;

@@ -4,6 +4,7 @@
 #include <gst/video/video.h>
 
 #include "lib/decode/bitstream_decoder.hpp"
+#include "lib/video/streaming_copy.hpp"
 
 namespace dxva::gst {
 
@@ -16,6 +17,8 @@ struct PictureView {
   };
   uint32_t plane_count = 0;
   std::array<Plane, 4> planes{};
+  // What reads this memory best.
+  video::PlaneCopy plane_copy = &video::copy_plane;
 };
 
 // Copies the rectangle `visible` into `to`, which has that size and either the view's format or

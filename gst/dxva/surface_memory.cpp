@@ -40,7 +40,7 @@ bool read_back(const va::Surface& surface, const std::vector<StagedPlane>& plane
                         Checked(staged.pitch_bytes) * (from.rows > 0 ? from.rows - 1 : 0) +
                         from.row_bytes;
     if (staged.pitch_bytes < from.row_bytes || !end.fits_in(to.size())) return false;
-    video::copy_plane(from, to.data() + staged.offset, staged.pitch_bytes);
+    mapped->plane_copy()(from, to.data() + staged.offset, staged.pitch_bytes);
   }
   return true;
 }

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "lib/va/cpu_mapper.hpp"
 
+#include <array>
+#include <chrono>
 #include <utility>
 #include <vector>
 
 #include "lib/base/fourcc.hpp"
 #include "lib/base/log.hpp"
+#include "lib/dmabuf/mapping.hpp"
+#include "lib/va/copy_choices.hpp"
 #include "lib/va/surface_sync.hpp"
 #include "lib/video/nv12_layout.hpp"
 
@@ -131,12 +135,86 @@ Result<ImagePtr> copy_out(VADisplay display, VASurfaceID surface, const Wanted& 
   return image;
 }
 
+// The exported memory, mapped for as long as this lives.
+struct MappedMemory {
+  std::shared_ptr<const dmabuf::ExternalFrame> frame;
+  std::array<dmabuf::Mapping, video::kMaxPlanes> maps;
+  std::array<dmabuf::CpuAccess, video::kMaxPlanes> accesses;  // end before the maps go
+};
+
+// Whether the CPU would see rows.
+bool is_readable(const dmabuf::ExternalFrame& frame, const Wanted& wanted) {
+  if (frame.opaque || frame.fourcc != wanted.fourcc || frame.width < wanted.width ||
+      frame.height < wanted.height)
+    return false;
+  const auto layout = video::classify(frame.describe(), video::LayoutRule::Any);
+  return layout && layout->layout_class != video::LayoutClass::Tiled;
+}
+
+Result<video::FrameView> map_memory(MappedMemory& memory, const Wanted& wanted) {
+  const dmabuf::ExternalFrame& frame = *memory.frame;
+  for (uint32_t i = 0; i < frame.object_count; ++i) {
+    const int fd = frame.objects[i].fd.get();
+    auto map = dmabuf::Mapping::map(fd, frame.objects[i].size_bytes, dmabuf::Access::Read);
+    if (!map) return map.error();
+    memory.maps[i] = std::move(*map);
+    auto access = dmabuf::CpuAccess::begin(fd, dmabuf::Access::Read);
+    if (!access) return access.error();
+    memory.accesses[i] = std::move(*access);
+  }
+  video::FrameView view{.fourcc = wanted.fourcc,
+                        .width = wanted.width,
+                        .height = wanted.height,
+                        .plane_count = frame.plane_count};
+  for (uint32_t p = 0; p < frame.plane_count; ++p)
+    view.planes[p] = {
+        .data = memory.maps[frame.planes[p].object].data() + frame.planes[p].offset,
+        .pitch_bytes = static_cast<uint32_t>(frame.planes[p].pitch_bytes),
+        .row_bytes =
+            static_cast<uint32_t>(video::plane_row_bytes(wanted.fourcc, p, wanted.width)),
+        .rows = video::plane_rows(p, wanted.height),
+    };
+  return view;
+}
+
+// --- the ways, best guess first
+
+enum class Method : uint8_t { Derive, GetImage, Map };
+struct Way {
+  Method method;
+  bool streaming;  // loads: only worth a try where the memory may be write-combined
+};
+constexpr std::array kWays = {
+    Way{Method::Derive, false}, Way{Method::Derive, true}, Way{Method::GetImage, false},
+    Way{Method::Map, false},    Way{Method::Map, true},
+};
+constexpr const char* kMethodNames[] = {"vaDeriveImage", "vaGetImage", "mmap"};
+
+Fastest::Ways possible_ways(bool memory) {
+  Fastest::Ways out = 0;
+  for (uint32_t i = 0; i < kWays.size(); ++i)
+    if ((!kWays[i].streaming || video::streaming_copy()) &&
+        (kWays[i].method != Method::Map || memory))
+      out |= Fastest::Ways{1} << i;
+  return out;
+}
+
+void rule_out(CopyChoices& choices, const CopyChoices::Key& key, Method method) {
+  for (uint32_t i = 0; i < kWays.size(); ++i)
+    if (kWays[i].method == method) choices.rule_out(key, i);
+}
+
 }  // namespace
 
 struct SurfaceMapping::State {
   std::shared_ptr<Display> display;  // outlives the image
   ImagePtr image;
+  MappedMemory memory;
   video::FrameView view;
+
+  CopyChoices::Key key;
+  Fastest::Way way = 0;
+  std::chrono::steady_clock::time_point started;
 };
 
 SurfaceMapping::SurfaceMapping(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -148,25 +226,97 @@ const video::FrameView& SurfaceMapping::view() const {
   return state_->view;
 }
 
+video::PlaneCopy SurfaceMapping::plane_copy() const {
+  return kWays[state_->way].streaming ? video::streaming_copy() : &video::copy_plane;
+}
+
+void SurfaceMapping::whole_picture_copied() {
+  state_->display->copy_choices().took(state_->key, state_->way,
+                                       std::chrono::steady_clock::now() - state_->started);
+}
+
+namespace {
+
+using StatePtr = std::unique_ptr<SurfaceMapping::State>;
+
+Result<StatePtr> open(const std::shared_ptr<Display>& display, VASurfaceID surface,
+                      const Wanted& wanted,
+                      const std::shared_ptr<const dmabuf::ExternalFrame>& exported,
+                      Method method) {
+  auto state = std::make_unique<SurfaceMapping::State>();
+  state->display = display;
+  state->started = std::chrono::steady_clock::now();
+  if (method == Method::Map) {
+    state->memory.frame = exported;
+    auto view = map_memory(state->memory, wanted);
+    if (!view) return view.error();
+    state->view = *view;
+    return state;
+  }
+  auto image = method == Method::Derive ? derive(display->get(), surface)
+                                        : copy_out(display->get(), surface, wanted);
+  if (!image) return image.error();
+  if (auto mapped = (*image)->map(); !mapped) return mapped.error();
+  auto view = view_of(**image, wanted);
+  if (!view) return view.error();
+  state->image = std::move(*image);
+  state->view = *view;
+  return state;
+}
+
+// Held against vaGetImage's, until a picture with something to see in it agreed: derived
+// pitches and fields have been wrong (Mesa before 23.3: P010, interlaced surfaces). Without a
+// vaGetImage the driver is believed.
+bool is_right(const SurfaceMapping::State& state, VASurfaceID surface, const Wanted& wanted,
+              Fastest::Way way) {
+  CopyChoices& choices = state.display->copy_choices();
+  if (kWays[way].method == Method::GetImage || choices.is_proven(state.key, way)) return true;
+  const auto other = open(state.display, surface, wanted, nullptr, Method::GetImage);
+  const bool same = !other || video::same_pixels((*other)->view, state.view);
+  if (same && (!other || video::shows_its_layout(state.view)))
+    choices.set_proven(state.key, way);
+  return same;
+}
+
+}  // namespace
+
 Result<SurfaceMapping> map_for_read(const std::shared_ptr<Display>& display,
                                     VASurfaceID surface, uint32_t fourcc, uint32_t width,
-                                    uint32_t height) {
+                                    uint32_t height,
+                                    std::shared_ptr<const dmabuf::ExternalFrame> exported) {
   const Wanted wanted{.fourcc = fourcc, .width = width, .height = height};
   if (auto synced = wait_until_decoded(*display, surface); !synced) return synced.error();
 
-  const auto finish = [&](Result<ImagePtr> image) -> Result<SurfaceMapping> {
-    if (!image) return image.error();
-    if (auto mapped = (*image)->map(); !mapped) return mapped.error();
-    auto view = view_of(**image, wanted);
-    if (!view) return view.error();
-    return SurfaceMapping(std::make_unique<SurfaceMapping::State>(
-        SurfaceMapping::State{.display = display, .image = std::move(*image), .view = *view}));
-  };
-  auto derived = finish(derive(display->get(), surface));
-  if (derived) return derived;
-  DXVA_LOG(Va, "surface 0x%x: derived image is of no use: %s", surface,
-           derived.error().describe().c_str());
-  return finish(copy_out(display->get(), surface, wanted));
+  CopyChoices& choices = display->copy_choices();
+  const CopyChoices::Key key{.what = CopyChoices::What::ReadBack,
+                             .fourcc = fourcc,
+                             .modifier = exported && exported->object_count > 0
+                                             ? exported->objects[0].modifier
+                                             : kModifierInvalid};
+  if (exported && !is_readable(*exported, wanted)) exported.reset();
+  Fastest::Ways possible = possible_ways(exported != nullptr);
+  Error last;
+  while (const auto way = choices.next(key, possible)) {
+    const Method method = kWays[*way].method;
+    auto state = open(display, surface, wanted, exported, method);
+    if (state) {
+      (*state)->key = key;
+      (*state)->way = *way;
+      if (is_right(**state, surface, wanted, *way)) return SurfaceMapping(std::move(*state));
+      DXVA_WARNING(Va, "surface 0x%x: %s shows another picture than vaGetImage: not used",
+                   surface, kMethodNames[static_cast<size_t>(method)]);
+    } else {
+      DXVA_LOG(Va, "surface 0x%x: %s is of no use: %s", surface,
+               kMethodNames[static_cast<size_t>(method)], state.error().describe().c_str());
+      last = state.error();
+    }
+    // The one that every driver should have is out for this picture only.
+    if (method == Method::GetImage)
+      possible &= ~(Fastest::Ways{1} << *way);
+    else
+      rule_out(choices, key, method);
+  }
+  return last;
 }
 
 }  // namespace dxva::va

@@ -6,8 +6,10 @@
 #include <memory>
 
 #include "lib/base/result.hpp"
+#include "lib/dmabuf/external_frame.hpp"
 #include "lib/va/display.hpp"
 #include "lib/video/frame_view.hpp"
+#include "lib/video/streaming_copy.hpp"
 
 namespace dxva::va {
 
@@ -19,21 +21,30 @@ class SurfaceMapping {
   SurfaceMapping& operator=(SurfaceMapping&&) noexcept;
   ~SurfaceMapping();
   [[nodiscard]] const video::FrameView& view() const;
+  // What to copy the planes with: the mapping is one of a way that is fast with it.
+  [[nodiscard]] video::PlaneCopy plane_copy() const;
+  // The caller has copied the whole picture with plane_copy(): the time since the call that
+  // made this counts in the choice of the way.
+  void whole_picture_copied();
 
- private:
-  friend Result<SurfaceMapping> map_for_read(const std::shared_ptr<Display>&, VASurfaceID,
-                                             uint32_t, uint32_t, uint32_t);
+  // Not for callers.
   struct State;
   explicit SurfaceMapping(std::unique_ptr<State> state);
+
+ private:
   std::unique_ptr<State> state_;
 };
 
-// Waits for the surface, then derives an image, or where the driver cannot (or derives
-// something that is no linear `fourcc`), copies it out with vaGetImage. `fourcc` is a DRM one;
-// width and height are the surface's, pixels. The view's planes are checked to lie inside the
-// image's buffer.
-[[nodiscard]] Result<SurfaceMapping> map_for_read(const std::shared_ptr<Display>& display,
-                                                  VASurfaceID surface, uint32_t fourcc,
-                                                  uint32_t width, uint32_t height);
+// Waits for the surface, and gives its pixels in one of three ways: an image that the driver
+// derives, a copy by vaGetImage, and, where `exported` is the surface's memory and linear, a
+// map of that. Which one is fastest is measured on the first pictures, for each format and
+// layout of a display (docs/design/copies.md); derived images and maps are compared with
+// vaGetImage's before they are believed, and a way that fails makes place for another.
+// `fourcc` is a DRM one; width and height are the surface's, pixels. The view's planes are
+// checked to lie inside their memory.
+[[nodiscard]] Result<SurfaceMapping> map_for_read(
+    const std::shared_ptr<Display>& display, VASurfaceID surface, uint32_t fourcc,
+    uint32_t width, uint32_t height,
+    std::shared_ptr<const dmabuf::ExternalFrame> exported = nullptr);
 
 }  // namespace dxva::va

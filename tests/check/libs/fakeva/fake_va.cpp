@@ -171,10 +171,15 @@ void describe(VAImage* image, VAImageID id, VABufferID buffer) {
   ++fake_va_counts.live_images;
 }
 
+uint8_t pixel(uint32_t offset) {
+  return told("flat") ? 0x80 : pattern(offset);
+}
+
 VAStatus derive_image(VADriverContextP, VASurfaceID, VAImage* image) {
   if (told("derive-fails")) return VA_STATUS_ERROR_UNIMPLEMENTED;
   describe(image, 1, kDerivedBuffer);
-  for (uint32_t i = 0; i < kSize; ++i) derived_memory[i] = pattern(i);
+  for (uint32_t i = 0; i < kSize; ++i)
+    derived_memory[i] = pixel(told("derive-other") ? (i + 2 * kPitch) % kSize : i);
   if (told("derive-p010")) image->format.fourcc = VA_FOURCC_P010;
   if (told("derive-short") || told("images-short")) image->offsets[1] = kSize - 100;
   ++fake_va_counts.derived;
@@ -197,7 +202,7 @@ VAStatus destroy_image(VADriverContextP, VAImageID) {
 
 VAStatus get_image(VADriverContextP, VASurfaceID, int, int, unsigned, unsigned, VAImageID) {
   if (told("get-fails")) return VA_STATUS_ERROR_OPERATION_FAILED;
-  for (uint32_t i = 0; i < kSize; ++i) created_memory[i] = pattern(i);
+  for (uint32_t i = 0; i < kSize; ++i) created_memory[i] = pixel(i);
   ++fake_va_counts.copied;
   return VA_STATUS_SUCCESS;
 }

@@ -13,6 +13,8 @@
 //   derive-p010          derived image is P010                 map-fails  vaMapBuffer fails
 //   derive-short         derived image is larger than its buffer
 //   images-short         so are all others
+//   derive-other         derived image has rows from elsewhere
+//   flat                 the picture is one colour, in all ways
 //   export-unimplemented, export-fails, export-pipe (descriptor of no buffer)
 //   rendering            vaQuerySurfaceStatus: not ready; else it is not implemented
 //   export-moved         each export shows another buffer; else there is one
