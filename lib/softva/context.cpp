@@ -172,6 +172,7 @@ VAStatus end_picture(Driver& driver, VAContextID id) {
     if (driver.fails(Call::Vpp, target->number())) return VA_STATUS_ERROR_OPERATION_FAILED;
     return process_picture(driver, picture, target);
   }
+  driver.knobs.parameters.picture(context->config.profile, picture);
 
   // Decoded before this returns: an exported dma-buf handed to a GPU has no fence that a
   // software driver could attach, so the pixels must be there when the client goes on. Unless a

@@ -88,6 +88,9 @@ Result<Knobs> Knobs::from_environment() {
   auto log = CallLog::open(std::string(variable("DXVASOFT_LOG")));
   if (!log) return log.error();
   knobs.log = std::move(*log);
+  auto parameters = ParameterLog::open(std::string(variable("DXVASOFT_PARAMETERS")));
+  if (!parameters) return parameters.error();
+  knobs.parameters = std::move(*parameters);
   if (auto read =
           read_number("DXVASOFT_DECODE_DELAY_MS", 0, kMaxDelayMs, knobs.decode_delay_ms);
       !read)

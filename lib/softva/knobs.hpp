@@ -10,6 +10,7 @@
 #include "lib/softva/fault_plan.hpp"
 #include "lib/softva/layout.hpp"
 #include "lib/softva/memory.hpp"
+#include "lib/softva/parameter_log.hpp"
 
 namespace dxva::softva {
 
@@ -41,6 +42,7 @@ struct Knobs {
   DescriptorSize descriptor_size = DescriptorSize::Right;  // DXVASOFT_DESCRIPTOR_SIZE
   FaultPlan faults;                                        // DXVASOFT_FAULT
   CallLog log;                                             // DXVASOFT_LOG
+  ParameterLog parameters;                                 // DXVASOFT_PARAMETERS
   uint32_t decode_delay_ms = 0;  // DXVASOFT_DECODE_DELAY_MS, in every vaEndPicture
   uint32_t late_ms = 0;          // DXVASOFT_LATE_MS, after it
   bool vgem_fences = false;      // DXVASOFT_FENCES, until then
