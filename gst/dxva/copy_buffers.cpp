@@ -18,15 +18,22 @@ bool copies_fit(const Agreement& agreement) {
 void CopyBuffers::prepare(const Agreement& agreement) {
   reset();
   if (!agreement.lends() || !agreement.allocation.mixed_memory) return;
+  const GstPtr<GstBufferPool>& proposed = agreement.allocation.copy_pool;
+  if (proposed && start(proposed, agreement)) return;
+  (void)start(GstPtr<GstBufferPool>::adopt(gst_video_buffer_pool_new()), agreement);
+}
+
+bool CopyBuffers::start(GstPtr<GstBufferPool> pool, const Agreement& agreement) {
   GstVideoInfo info = agreement.info;  // the caps' function takes no const
   auto caps = GstPtr<GstCaps>::adopt(gst_video_info_to_caps(&info));
-  mixed_pool_ = gst_video_buffer_pool_new();
-  GstStructure* config = gst_buffer_pool_get_config(mixed_pool_);
+  GstStructure* config = gst_buffer_pool_get_config(pool.get());
   gst_buffer_pool_config_set_params(config, caps.get(), static_cast<guint>(info.size), 0, 0);
   gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
-  if (!gst_buffer_pool_set_config(mixed_pool_, config) ||
-      !gst_buffer_pool_set_active(mixed_pool_, TRUE))
-    reset();
+  if (!gst_buffer_pool_set_config(pool.get(), config) ||
+      !gst_buffer_pool_set_active(pool.get(), TRUE))
+    return false;
+  mixed_pool_ = pool.release();
+  return true;
 }
 
 GstPtr<GstBuffer> CopyBuffers::acquire(const Agreement& agreement, uint32_t most) const {

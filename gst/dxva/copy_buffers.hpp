@@ -12,9 +12,9 @@
 
 namespace dxva::gst {
 
-// Buffers for copies that leave under the caps of lent surfaces: from a pool of system memory
-// where downstream takes mixed memory, else linear dma-bufs of ours. Reentrant; used with the
-// stream lock.
+// Buffers for copies that leave under the caps of lent surfaces: from downstream's own
+// pool or one of system memory where it takes mixed memory, else linear dma-bufs of ours.
+// Reentrant; used with the stream lock.
 class CopyBuffers {
  public:
   // Of our own dma-bufs.
@@ -32,6 +32,7 @@ class CopyBuffers {
   void reset();
 
  private:
+  [[nodiscard]] bool start(GstPtr<GstBufferPool> pool, const Agreement& agreement);
   [[nodiscard]] GstPtr<GstBuffer> mixed() const;
   [[nodiscard]] GstPtr<GstBuffer> linear_dmabuf(const Agreement& agreement) const;
 

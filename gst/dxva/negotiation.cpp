@@ -148,6 +148,9 @@ AllocationAnswer AllocationAnswer::of(GstQuery* query) {
     if (gst_structure_get_boolean(params, "accepts", &says) && says) out.mixed_memory = true;
     if (gst_structure_get_boolean(params, "waits-for-fences", &says) && says)
       out.waits_for_fences = true;
+    const GValue* pool = gst_structure_get_value(params, "copy-pool");
+    if (pool && G_VALUE_HOLDS(pool, GST_TYPE_BUFFER_POOL))
+      out.copy_pool = GstPtr<GstBufferPool>::share(GST_BUFFER_POOL(g_value_get_object(pool)));
   }
   return out;
 }

@@ -31,6 +31,9 @@ struct AllocationAnswer {
   bool mixed_memory = false;
   // It also waits for the kernel's fences before it reads; most others do not.
   bool waits_for_fences = false;
+  // Where such copies should lie: written there, downstream copies them no more. Null:
+  // anywhere.
+  GstPtr<GstBufferPool> copy_pool;
 
   [[nodiscard]] static AllocationAnswer of(GstQuery* query);
 };

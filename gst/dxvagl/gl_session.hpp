@@ -18,6 +18,7 @@
 #include "lib/gl/release_queue.hpp"
 #include "lib/gl/self_tests.hpp"
 #include "lib/gl/texture_pool.hpp"
+#include "lib/gl/upload_ring.hpp"
 #include "lib/gl/whole_image.hpp"
 
 namespace dxva::gst {
@@ -74,6 +75,12 @@ class GlSession {
   // Of imports; streaming thread only.
   [[nodiscard]] gl::SelfTests& self_tests() { return self_tests_; }
   [[nodiscard]] gl::TexturePool& pool() { return pool_; }
+  // Owns itself: its slots outlive the session with whoever has one. Null: GL has none.
+  // GL-thread only.
+  [[nodiscard]] std::shared_ptr<gl::UploadRing> make_upload_ring(uint64_t slot_bytes,
+                                                                 uint32_t count) const {
+    return gl::UploadRing::create(thread_, api_, slot_bytes, count);
+  }
   [[nodiscard]] gl::ReleaseQueue& releases() { return releases_; }
   [[nodiscard]] MemoryWatch& watch() { return watch_; }
 

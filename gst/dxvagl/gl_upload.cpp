@@ -8,6 +8,8 @@
 #include "gst/common/context_query.hpp"
 #include "gst/common/gl_device_context.hpp"
 #include "gst/common/path_stats.hpp"
+#include "gst/dxvagl/upload_choice.hpp"
+#include "gst/dxvagl/upload_pool.hpp"
 #include "lib/base/log.hpp"
 #include "lib/base/test_switch.hpp"
 
@@ -57,6 +59,14 @@ StructurePtr GlUpload::stats() const {
                     "verified", G_TYPE_UINT64, verified_, "dropped", G_TYPE_UINT64, dropped_,
                     nullptr);
   add_path_counts(out.get(), counts_, kSteps);
+  GstStructure* uploads = gst_structure_new_empty("uploads");
+  for (const gl::UploadWay way :
+       {gl::UploadWay::Direct, gl::UploadWay::Ring, gl::UploadWay::RingInPlace})
+    gst_structure_set(uploads, gl::upload_way_name(way), G_TYPE_UINT64,
+                      uploads_[static_cast<size_t>(way)], nullptr);
+  gst_structure_set(out.get(), "upload", G_TYPE_STRING, last_upload_, "uploads",
+                    GST_TYPE_STRUCTURE, uploads, nullptr);
+  gst_structure_free(uploads);
   if (test_switch().memfd)
     gst_structure_set(out.get(), "test-memfd", G_TYPE_BOOLEAN, TRUE, nullptr);
   return out;
@@ -67,6 +77,8 @@ void GlUpload::reset() {
   counts_ = {};
   dropped_ = 0;
   verified_ = 0;
+  uploads_ = {};
+  last_upload_ = "";
   watch_ = {};
   dropped_for_.clear();
   warned_of_glx_ = false;
@@ -124,9 +136,18 @@ bool GlUpload::set_caps(GstCaps* in, GstCaps* out) {
   return passthrough || uploader_.set_formats(in, out);
 }
 
+// Null: none is to be proposed.
+GstPtr<GstBufferPool> GlUpload::upload_pool(const InputFormat& input) const {
+  const auto session = uploader_.session();
+  if (!session || !offers_upload_slots(*session, GST_VIDEO_INFO_SIZE(&input.info)))
+    return nullptr;
+  return make_upload_pool(session, input.info);
+}
+
 bool GlUpload::propose_allocation(GstQuery* query) const {
   GstCaps* caps = nullptr;
-  gst_query_parse_allocation(query, &caps, nullptr);
+  gboolean wants_pool = FALSE;
+  gst_query_parse_allocation(query, &caps, &wants_pool);
   const auto input = caps ? parse_input(caps) : std::nullopt;
   // Textures pass through, and so does what downstream says of them.
   if (!input || input->memory == MemoryKind::Gl) return false;
@@ -135,6 +156,15 @@ bool GlUpload::propose_allocation(GstQuery* query) const {
   // there. And a picture may come before it is written: ProducerFences waits for the kernel.
   GstStructure* mixed = gst_structure_new("dxva-mixed-memory", "accepts", G_TYPE_BOOLEAN, TRUE,
                                           "waits-for-fences", G_TYPE_BOOLEAN, TRUE, nullptr);
+  if (const auto pool = wants_pool ? upload_pool(*input) : nullptr) {
+    // Under DMABuf caps a stranger would take the pool for one of dma-bufs: there it is a part
+    // of that word, for copies among dma-bufs.
+    if (input->memory == MemoryKind::System)
+      gst_query_add_allocation_pool(
+          query, pool.get(), static_cast<guint>(GST_VIDEO_INFO_SIZE(&input->info)), 0, 0);
+    else
+      gst_structure_set(mixed, "copy-pool", GST_TYPE_BUFFER_POOL, pool.get(), nullptr);
+  }
   gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, mixed);
   gst_structure_free(mixed);
   // A tiled plane cannot be cropped by its offset.
@@ -158,6 +188,10 @@ void GlUpload::count(const Uploader::Picture& picture) {
     const std::lock_guard guard(lock_);
     counts_.add(picture.step, picture.reason);
     if (picture.verified) ++verified_;
+    if (picture.step == Step::CpuCopy) {
+      ++uploads_[static_cast<size_t>(picture.upload)];
+      last_upload_ = gl::upload_way_name(picture.upload);
+    }
     change = watch_.next(picture.step);
   }
   if (!change) return;

@@ -3,6 +3,7 @@
 
 #include <gst/gl/gl.h>
 
+#include <array>
 #include <mutex>
 #include <set>
 
@@ -44,6 +45,7 @@ class GlUpload {
  private:
   // The context, made now where there is a display to make it on. Null: none.
   [[nodiscard]] std::shared_ptr<GlSession> find_session();
+  [[nodiscard]] GstPtr<GstBufferPool> upload_pool(const InputFormat& input) const;
   void warn_of_glx(const GlSession& session);
   void count(const Uploader::Picture& picture);
   void tell_upstream(const Uploader::Picture::Refusal& refusal);
@@ -58,6 +60,8 @@ class GlUpload {
   PathCounts counts_;
   uint64_t dropped_ = 0;
   uint64_t verified_ = 0;
+  std::array<uint64_t, gl::kUploadWays> uploads_{};  // of copies
+  const char* last_upload_ = "";
   StepWatch<Step> watch_;
   std::set<Reason> dropped_for_;        // said since the last caps
   std::weak_ptr<GlSession> announced_;  // the session whose GPU the bins know of

@@ -52,6 +52,7 @@ void Uploader::stop() {
     const std::lock_guard guard(lock_);
     session = std::exchange(session_, nullptr);
   }
+  uploads_.forget();
   active_.reset();
   if (!session) return;
   session->cache()->clear();
@@ -77,6 +78,7 @@ bool Uploader::set_formats(GstCaps* in, GstCaps* out) {
   in_specs_.reset();
   out_specs_.reset();
   told_.clear();
+  uploads_.forget();
   if (const auto session = this->session()) {
     session->cache()->clear();
     session->self_tests().forgive();
@@ -168,7 +170,8 @@ Result<GstPtr<GstBuffer>> Uploader::send_imported(
   return std::move(*out);
 }
 
-Result<GstPtr<GstBuffer>> Uploader::send_copied(GstBuffer* input, const InputPicture& picture) {
+Result<GstPtr<GstBuffer>> Uploader::send_copied(GstBuffer* input, const InputPicture& picture,
+                                                gl::UploadWay& way) {
   if (!in_specs_)
     return Error{.code = ErrorCode::Unsupported,
                  .call = "",
@@ -191,13 +194,13 @@ Result<GstPtr<GstBuffer>> Uploader::send_copied(GstBuffer* input, const InputPic
       out.emplace(Error{.code = ErrorCode::NoMemory, .call = "glTexImage2D"});
       return;
     }
-    for (size_t p = 0; p < in_specs_->size(); ++p) {
-      if (!gl::upload_plane(active_->api(), textures->names()[p], (*in_specs_)[p],
-                            mapped->plane(p))) {
-        out.emplace(Error{.code = ErrorCode::Failed, .call = "glTexSubImage2D"});
-        return;
-      }
+    const auto went = uploads_.upload(active_, input, *mapped, *in_specs_,
+                                      GST_VIDEO_INFO_SIZE(&in_.info), textures->names());
+    if (!went) {
+      out.emplace(Error{.code = ErrorCode::Failed, .call = "glTexSubImage2D"});
+      return;
     }
+    way = *went;
     if (!draws_) {
       out.emplace(wrap_pooled(out_, *in_specs_, std::move(textures)));
       return;
@@ -214,6 +217,7 @@ Result<Uploader::Picture> Uploader::process(GstBuffer* input, ImportWish wish) {
   if (const auto current = session(); current != active_) {
     // Another context may hold other formats.
     active_ = current;
+    uploads_.forget();
     in_specs_.reset();
     out_specs_.reset();
   }
@@ -248,7 +252,7 @@ Result<Uploader::Picture> Uploader::process(GstBuffer* input, ImportWish wish) {
   if (is_news(answer))
     out.news = Picture::Refusal{.identity = answer.identity, .reason = out.reason};
 
-  Result<GstPtr<GstBuffer>> copied = send_copied(input, *picture);
+  Result<GstPtr<GstBuffer>> copied = send_copied(input, *picture, out.upload);
   if (!copied) return copied.error();
   if (!*copied) return Error{.code = ErrorCode::Failed, .call = "gst_gl_memory_setup_buffer"};
   out.buffer = std::move(*copied);

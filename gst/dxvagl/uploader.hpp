@@ -14,6 +14,7 @@
 #include "gst/dxvagl/gl_session.hpp"
 #include "gst/dxvagl/import_chain.hpp"
 #include "gst/dxvagl/input_picture.hpp"
+#include "gst/dxvagl/picture_upload.hpp"
 #include "lib/base/path.hpp"
 
 namespace dxva::gst {
@@ -34,7 +35,8 @@ class Uploader {
   struct Picture {
     GstPtr<GstBuffer> buffer;
     Step step = Step::CpuCopy;
-    Reason reason = Reason::None;  // why not a higher step
+    Reason reason = Reason::None;                  // why not a higher step
+    gl::UploadWay upload = gl::UploadWay::Direct;  // of copies
     bool crop_applied = false;
     bool verified = false;  // its import was compared with what the CPU reads
     // A refusal that the producer has not been told yet.
@@ -53,7 +55,8 @@ class Uploader {
   [[nodiscard]] Result<GstPtr<GstBuffer>> send_imported(
       GstBuffer* input, const std::shared_ptr<const gl::Imported>& imported);
   [[nodiscard]] Result<GstPtr<GstBuffer>> send_copied(GstBuffer* input,
-                                                      const InputPicture& picture);
+                                                      const InputPicture& picture,
+                                                      gl::UploadWay& way);
   // GL-thread only; the lease is for a buffer that is the import itself.
   [[nodiscard]] Result<GstPtr<GstBuffer>> show(const gl::PlaneTextures& planes,
                                                const std::shared_ptr<void>& lease);
@@ -76,6 +79,7 @@ class Uploader {
   std::optional<gl::TextureSpecs> in_specs_;
   std::optional<gl::TextureSpecs> out_specs_;
   video::YuvToRgb matrix_{};
+  PictureUploader uploads_;
   ImportWish wish_;  // of the last frame
   // Refusals that the producer knows of; those of all frames without a buffer's name.
   std::set<std::pair<BufferIdentity, Reason>> told_;

@@ -15,6 +15,7 @@ TestSwitch TestSwitch::parse(const char* list) {
     rest = comma == std::string_view::npos ? std::string_view{} : rest.substr(comma + 1);
     if (word == "memfd") out.memfd = true;
     if (word == "software-import") out.software_import = true;
+    if (word == "upload-ring") out.upload_ring = true;
     if (word == "verify") out.verify = true;
   }
   return out;

@@ -13,7 +13,7 @@ namespace {
 GST_START_TEST(nothing_is_loosened_by_default) {
   for (const char* list : {static_cast<const char*>(nullptr), "", ",", ",,,"}) {
     const TestSwitch test = TestSwitch::parse(list);
-    fail_if(test.memfd || test.software_import || test.verify);
+    fail_if(test.memfd || test.software_import || test.upload_ring || test.verify);
   }
 }
 GST_END_TEST;
@@ -21,6 +21,7 @@ GST_END_TEST;
 GST_START_TEST(words_switch_what_they_name) {
   fail_unless(TestSwitch::parse("memfd").memfd);
   fail_unless(TestSwitch::parse("software-import").software_import);
+  fail_unless(TestSwitch::parse("upload-ring").upload_ring);
   fail_unless(TestSwitch::parse("verify").verify);
   const TestSwitch all = TestSwitch::parse("memfd,software-import,verify");
   fail_unless(all.memfd && all.software_import && all.verify);

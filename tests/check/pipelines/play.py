@@ -70,6 +70,10 @@ def main() -> None:
                play("--check", "--json", "--import", "memory-object"), "cpu-copy", "memory-object-unsupported")
     all_on(tap, "import=copy copies every frame, and each equals the reference",
            play("--check", "--json", "--import", "copy"), "cpu-copy", "import-copy-forced")
+    if rig.name() != rig.GPU:
+        all_on(tap, "every frame is written into an upload slot, and equals the reference",
+               play("--check", "--json", "--zero-copy", "off", GST_DXVA_TEST="memfd,software-import,upload-ring"),
+               "cpu-copy", "zero-copy-off")
     if rig.name() == rig.MEMFD and "/dev/mesa/" in str(rig.os.environ.get("LD_LIBRARY_PATH")):
         all_on(tap, "the system's Mesa copies every frame by itself and says why",
                play("--check", "--json", environment=rig.on_the_systems_mesa()),

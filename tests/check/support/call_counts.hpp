@@ -14,6 +14,7 @@ namespace dxva::test {
 struct CallCounts {
   uint64_t images = 0;       // eglCreateImage, eglCreateImageKHR
   uint64_t textures = 0;     // names from glGenTextures and glCreateTextures
+  uint64_t buffers = 0;      // names from glGenBuffers and glCreateBuffers
   uint64_t exports = 0;      // vaExportSurfaceHandle
   uint64_t descriptors = 0;  // open, openat, dup…, fcntl(F_DUPFD…), memfd_create: successes
   uint64_t driver_starts = 0;   // vaInitialize

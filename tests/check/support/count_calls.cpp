@@ -29,8 +29,8 @@
 
 namespace {
 
-std::atomic<uint64_t> images, textures, exports, descriptors, driver_starts, surfaces_made,
-    surfaces_freed, pixel_reads, memory_maps;
+std::atomic<uint64_t> images, textures, buffers, exports, descriptors, driver_starts,
+    surfaces_made, surfaces_freed, pixel_reads, memory_maps;
 
 // dlsym is one of the functions stood in for, so the real one is found by its version: of
 // glibc 2.34 and later, or by the first version of the architecture.
@@ -64,7 +64,7 @@ int counted(int fd) {
 // Functions that callers find by name. The real one is whichever was found last: a process has
 // one of each.
 std::atomic<void*> real_create_image, real_create_image_khr, real_gen_textures,
-    real_create_textures, real_export;
+    real_create_textures, real_gen_buffers, real_create_buffers, real_export;
 
 template <typename Function>
 Function as(const std::atomic<void*>& real) {
@@ -91,6 +91,14 @@ void create_textures(GLenum target, GLsizei count, GLuint* names) {
   textures += static_cast<uint64_t>(count);
   as<PFNGLCREATETEXTURESPROC>(real_create_textures)(target, count, names);
 }
+void gen_buffers(GLsizei count, GLuint* names) {
+  buffers += static_cast<uint64_t>(count);
+  as<PFNGLGENBUFFERSPROC>(real_gen_buffers)(count, names);
+}
+void create_buffers(GLsizei count, GLuint* names) {
+  buffers += static_cast<uint64_t>(count);
+  as<PFNGLCREATEBUFFERSPROC>(real_create_buffers)(count, names);
+}
 VAStatus export_surface(VADisplay display, VASurfaceID surface, uint32_t type, uint32_t flags,
                         void* descriptor) {
   ++exports;
@@ -108,6 +116,8 @@ const StandIn kStandIns[] = {
     {"eglCreateImageKHR", &real_create_image_khr, reinterpret_cast<void*>(&create_image_khr)},
     {"glGenTextures", &real_gen_textures, reinterpret_cast<void*>(&gen_textures)},
     {"glCreateTextures", &real_create_textures, reinterpret_cast<void*>(&create_textures)},
+    {"glGenBuffers", &real_gen_buffers, reinterpret_cast<void*>(&gen_buffers)},
+    {"glCreateBuffers", &real_create_buffers, reinterpret_cast<void*>(&create_buffers)},
     {"vaExportSurfaceHandle", &real_export, reinterpret_cast<void*>(&export_surface)},
 };
 
@@ -256,6 +266,7 @@ namespace dxva::test {
 CallCounts call_counts() {
   return {.images = images,
           .textures = textures,
+          .buffers = buffers,
           .exports = exports,
           .descriptors = descriptors,
           .driver_starts = driver_starts,

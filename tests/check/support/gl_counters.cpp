@@ -10,14 +10,16 @@
 #include <gst/gl/gl.h>
 
 #include <atomic>
+#include <condition_variable>
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <string_view>
 #include <vector>
 
 namespace {
 
-std::atomic<uint64_t> images, image_fds, textures, storages, framebuffers, programs;
+std::atomic<uint64_t> images, image_fds, textures, storages, framebuffers, programs, buffers;
 std::atomic<EGLint> image_error{0};
 std::atomic<uint32_t> shifted_fourcc{0};
 std::atomic<EGLint> shift{0};
@@ -34,6 +36,7 @@ decltype(&::glGenTextures) real_gen_textures;
 decltype(&::glTexImage2D) real_tex_image;
 PFNGLGENFRAMEBUFFERSPROC real_gen_framebuffers;
 PFNGLCREATEPROGRAMPROC real_create_program;
+PFNGLGENBUFFERSPROC real_gen_buffers;
 
 std::vector<EGLint> luma_of(const std::vector<EGLint>& whole, EGLint fourcc);
 
@@ -108,9 +111,26 @@ void gen_framebuffers(GLsizei count, GLuint* names) {
   framebuffers += static_cast<uint64_t>(count);
   real_gen_framebuffers(count, names);
 }
+void gen_buffers(GLsizei count, GLuint* names) {
+  buffers += static_cast<uint64_t>(count);
+  real_gen_buffers(count, names);
+}
 GLuint create_program() {
   ++programs;
   return real_create_program();
+}
+
+std::mutex fence_lock;
+std::condition_variable fences_free;
+bool fences_held = false;
+PFNEGLCLIENTWAITSYNCKHRPROC real_client_wait;
+
+EGLint client_wait(EGLDisplay display, EGLSyncKHR sync, EGLint flags, EGLTimeKHR timeout) {
+  {
+    std::unique_lock guard(fence_lock);
+    fences_free.wait(guard, [] { return !fences_held; });
+  }
+  return real_client_wait(display, sync, flags, timeout);
 }
 
 template <typename Function>
@@ -122,9 +142,11 @@ void* counted(void* found, Function& real, Function ours) {
 void* between(const char* name, void* found) {
   const std::string_view asked = name;
   if (asked == "eglCreateImageKHR") return counted(found, real_create_image, &create_image);
+  if (asked == "eglClientWaitSyncKHR") return counted(found, real_client_wait, &client_wait);
   if (asked == "eglGetError") return counted(found, real_get_error, &get_error);
   if (asked == "eglQueryDmaBufModifiersEXT")
     return counted(found, real_query_modifiers, &query_modifiers);
+  if (asked == "glGenBuffers") return counted(found, real_gen_buffers, &gen_buffers);
   if (asked == "glGenTextures") return counted(found, real_gen_textures, &gen_textures);
   if (asked == "glTexImage2D") return counted(found, real_tex_image, &tex_image);
   if (asked == "glGenFramebuffers")
@@ -165,7 +187,8 @@ GlCounters gl_counters() {
           .textures = textures,
           .storages = storages,
           .framebuffers = framebuffers,
-          .programs = programs};
+          .programs = programs,
+          .buffers = buffers};
 }
 
 void fail_image_creation(int egl_error) {
@@ -182,6 +205,14 @@ void list_for_nv12(uint64_t modifier) {
 
 void take_whole_images(bool takes) {
   takes_whole = takes;
+}
+
+void hold_fences(bool hold) {
+  {
+    const std::lock_guard guard(fence_lock);
+    fences_held = hold;
+  }
+  fences_free.notify_all();
 }
 
 void shift_images(uint32_t fourcc, int bytes) {

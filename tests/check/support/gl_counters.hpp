@@ -15,6 +15,7 @@ struct GlCounters {
   uint64_t storages = 0;      // glTexImage2D
   uint64_t framebuffers = 0;  // names from glGenFramebuffers
   uint64_t programs = 0;
+  uint64_t buffers = 0;  // names from glGenBuffers
 
   friend bool operator==(const GlCounters&, const GlCounters&) = default;
 };
@@ -23,6 +24,8 @@ struct GlCounters {
 [[nodiscard]] size_t open_descriptors();
 // The next calls of eglCreateImageKHR fail with this EGL error; 0: they do not.
 void fail_image_creation(int egl_error);
+// A GPU that is not done yet: whoever waits for an EGL fence waits until it is let go.
+void hold_fences(bool hold);
 // The driver takes images of this DRM format to begin so many bytes further; 0: where they do.
 void shift_images(uint32_t fourcc, int bytes);
 // EGL lists no modifier for this DRM format.

@@ -98,9 +98,10 @@ class UploadHarness {
   [[nodiscard]] uint64_t step(const char* name) const;
   [[nodiscard]] uint64_t reason(const char* name) const;
   [[nodiscard]] GstVideoInfo output_info() const;
+  // A number of a structure within the stats.
+  [[nodiscard]] uint64_t nested(const char* part, const char* name) const;
 
  private:
-  [[nodiscard]] uint64_t nested(const char* part, const char* name) const;
   GstHarness* harness_;
 };
 

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/dxvagl/upload_choice.hpp"
+
+#include "lib/base/test_switch.hpp"
+
+namespace dxva::gst {
+namespace {
+
+gl::UploadWay best_possible(const GlSession& session) {
+  const auto& buffers = session.api().unpack_buffers;
+  if (!buffers) return gl::UploadWay::Direct;
+  return buffers->BufferStorage ? gl::UploadWay::RingInPlace : gl::UploadWay::Ring;
+}
+
+}  // namespace
+
+std::shared_ptr<gl::UploadChooser> chooser_of(const GlSession& session,
+                                              uint64_t picture_bytes) {
+  return gl::upload_chooser(session.api().facts.renderer, best_possible(session),
+                            picture_bytes);
+}
+
+bool takes_upload_way(const GlSession& session, gl::UploadWay way, uint64_t picture_bytes) {
+  if (test_switch().upload_ring) return way <= best_possible(session);
+  return chooser_of(session, picture_bytes)->takes(way);
+}
+
+bool offers_upload_slots(const GlSession& session, uint64_t picture_bytes) {
+  const auto way = gl::UploadWay::RingInPlace;
+  if (test_switch().upload_ring) return way <= best_possible(session);
+  return !chooser_of(session, picture_bytes)->is_settled_against(way);
+}
+
+}  // namespace dxva::gst

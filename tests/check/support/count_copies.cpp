@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Definitions of the program win over those of libraries, so every caller that goes through the
+// dynamic linker comes by here; glibc's own are found by their other names.
+
+#undef _FORTIFY_SOURCE
+
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#include "tests/check/support/copy_counts.hpp"
+
+extern "C" {
+void* __libc_malloc(size_t size);
+void* __libc_calloc(size_t count, size_t size);
+void* __libc_realloc(void* old, size_t size);
+void* __libc_memalign(size_t alignment, size_t size);
+}
+
+namespace {
+
+constexpr size_t kSmallCopy = 64;
+constexpr size_t kLarge = 4096;
+
+std::atomic<bool> counting{false};
+std::atomic<uint64_t> copied_bytes, driver_bytes, large_mallocs;
+thread_local bool inside = false;  // what looking up costs is not counted
+
+// Who decodes and who draws.
+bool is_driver(const void* address) {
+  Dl_info found{};
+  if (::dladdr(address, &found) == 0 || !found.dli_fname) return false;
+  const std::string_view path = found.dli_fname;
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  for (const char* driver : {"dxvasoft", "libav", "libsw", "libdav1d", "libgallium", "swrast",
+                             "kms_swrast", "libLLVM", "libEGL_mesa", "_dri"})
+    if (name.find(driver) != std::string_view::npos) return true;
+  return false;
+}
+
+// Of a place in code: asked for each row of each picture, so it is remembered.
+bool is_driver_cached(const void* address) {
+  struct Known {
+    const void* address;
+    bool driver;
+  };
+  thread_local std::array<Known, 256> known{};
+  Known& slot = known[(reinterpret_cast<uintptr_t>(address) >> 2) % known.size()];
+  if (slot.address != address) slot = {address, is_driver(address)};
+  return slot.driver;
+}
+
+// Allocators are called by allocators: the whole stack says for whom.
+bool a_driver_asks() {
+  void* stack[64];
+  const int depth = ::backtrace(stack, 64);
+  for (int i = 0; i < depth; ++i)
+    if (is_driver(stack[i])) return true;
+  return false;
+}
+
+void count_copy(size_t size, const void* caller) {
+  if (size < kSmallCopy || inside || !counting.load(std::memory_order_relaxed)) return;
+  inside = true;
+  (is_driver_cached(caller) ? driver_bytes : copied_bytes) += size;
+  inside = false;
+}
+
+void count_rare(std::atomic<uint64_t>& counter) {
+  if (inside || !counting.load(std::memory_order_relaxed)) return;
+  inside = true;
+  if (!a_driver_asks()) ++counter;
+  inside = false;
+}
+
+void count_malloc(size_t size) {
+  if (size > kLarge) count_rare(large_mallocs);
+}
+
+// Written out, or the compiler makes a call of memmove of it, which is ourselves.
+void move_bytes(unsigned char* to, const unsigned char* from, size_t size) {
+  if (to <= from || to >= from + size) {
+    size_t i = 0;
+    for (; i + 8 <= size; i += 8) {
+      uint64_t word;
+      __builtin_memcpy(&word, from + i, 8);
+      __builtin_memcpy(to + i, &word, 8);
+      __asm__ volatile("" ::: "memory");
+    }
+    for (; i < size; ++i) {
+      to[i] = from[i];
+      __asm__ volatile("" ::: "memory");
+    }
+    return;
+  }
+  while (size-- > 0) {
+    to[size] = from[size];
+    __asm__ volatile("" ::: "memory");
+  }
+}
+
+}  // namespace
+
+#define EXPORTED extern "C" [[gnu::visibility("default")]]
+#define COPY_FUNCTION(name, ...)                                                         \
+  EXPORTED void* name(void* to, const void* from, size_t size __VA_ARGS__) noexcept {    \
+    count_copy(size, __builtin_return_address(0));                                       \
+    move_bytes(static_cast<unsigned char*>(to), static_cast<const unsigned char*>(from), \
+               size);                                                                    \
+    return to;                                                                           \
+  }
+COPY_FUNCTION(memcpy)
+COPY_FUNCTION(memmove)
+COPY_FUNCTION(__memcpy_chk, , size_t)
+COPY_FUNCTION(__memmove_chk, , size_t)
+
+EXPORTED void* malloc(size_t size) noexcept {
+  count_malloc(size);
+  return __libc_malloc(size);
+}
+EXPORTED void* calloc(size_t count, size_t size) noexcept {
+  count_malloc(size == 0 ? 0 : count * size);
+  return __libc_calloc(count, size);
+}
+EXPORTED void* realloc(void* old, size_t size) noexcept {
+  count_malloc(size);
+  return __libc_realloc(old, size);
+}
+EXPORTED void* memalign(size_t alignment, size_t size) noexcept {
+  count_malloc(size);
+  return __libc_memalign(alignment, size);
+}
+EXPORTED void* aligned_alloc(size_t alignment, size_t size) noexcept {
+  count_malloc(size);
+  return __libc_memalign(alignment, size);
+}
+EXPORTED int posix_memalign(void** out, size_t alignment, size_t size) noexcept {
+  count_malloc(size);
+  void* found = __libc_memalign(alignment, size);
+  if (!found) return ENOMEM;
+  *out = found;
+  return 0;
+}
+
+namespace dxva::test {
+
+CopyCounts copy_counts() {
+  return {.copied_bytes = copied_bytes,
+          .driver_bytes = driver_bytes,
+          .large_mallocs = large_mallocs};
+}
+
+void start_counting_copies() {
+  (void)a_driver_asks();  // its first call loads a library
+  counting = true;
+}
+
+}  // namespace dxva::test
