@@ -67,4 +67,9 @@ std::optional<decode::Codec> codec_of(const GstStructure* caps) {
   return std::nullopt;
 }
 
+bool has_alpha(const GstStructure* caps) {
+  gboolean alpha = FALSE;
+  return gst_structure_get_boolean(caps, "codec-alpha", &alpha) && alpha;
+}
+
 }  // namespace dxva::gst

@@ -16,6 +16,8 @@ namespace dxva::gst {
 [[nodiscard]] GstCaps* src_template_caps();
 
 [[nodiscard]] std::optional<decode::Codec> codec_of(const GstStructure* caps);
+// VP8 and VP9 of WebM whose alpha channel comes as a second stream in the buffers' metas.
+[[nodiscard]] bool has_alpha(const GstStructure* caps);
 
 // GStreamer 1.24 and later: `format=DMA_DRM, drm-format=…`.
 [[nodiscard]] bool has_dma_drm();

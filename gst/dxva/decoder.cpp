@@ -148,8 +148,19 @@ bool other_picture(const GstCaps* a, const GstCaps* b) {
 }  // namespace
 
 bool Decoder::set_format(GstVideoCodecState* state) {
-  const auto codec = codec_of(gst_caps_get_structure(state->caps, 0));
+  const GstStructure* caps = gst_caps_get_structure(state->caps, 0);
+  const auto codec = codec_of(caps);
   if (!codec) return false;
+  // The alpha channel is a stream of its own beside this one; without it the picture is not
+  // what was meant. GStreamer's vp8alphadecodebin and vp9alphadecodebin have the higher rank.
+  if (has_alpha(caps)) {
+    GST_ELEMENT_ERROR(&element_, STREAM, CODEC_NOT_FOUND,
+                      ("This %s stream has an alpha channel, which dxvadec does not decode; "
+                       "%salphadecodebin does.",
+                       decode::codec_name(*codec), decode::codec_name(*codec)),
+                      (nullptr));
+    return false;
+  }
   decode::StreamParams params{.codec = *codec,
                               .codec_data = bytes_of(state->codec_data),
                               .low_latency = active_.low_latency,
