@@ -17,8 +17,8 @@ double code_at(const PlaneView& plane, uint32_t row, uint32_t index, bool ten_bi
   return (bytes[2 * index] | bytes[2 * index + 1] << 8) >> 6;
 }
 
-uint8_t to_byte(double level) {
-  return static_cast<uint8_t>(std::lround(std::clamp(level, 0.0, 1.0) * 255.0));
+uint16_t to_code(double level, double last_code) {
+  return static_cast<uint16_t>(std::lround(std::clamp(level, 0.0, 1.0) * last_code));
 }
 
 bool covers(const FrameView& frame) {
@@ -34,19 +34,21 @@ bool covers(const FrameView& frame) {
 
 }  // namespace
 
-Result<std::vector<uint8_t>> reference_rgba(const FrameView& frame,
-                                            const Colorimetry& colorimetry) {
+Result<std::vector<uint16_t>> reference_rgb(const FrameView& frame,
+                                            const Colorimetry& colorimetry, uint32_t bits) {
   const bool ten_bit = frame.fourcc == format::kP010;
-  if ((!ten_bit && frame.fourcc != format::kNV12) || !covers(frame))
-    return Error{.code = ErrorCode::BadInput, .call = "reference_rgba"};
+  if ((!ten_bit && frame.fourcc != format::kNV12) || !covers(frame) || bits < 1 || bits > 16)
+    return Error{.code = ErrorCode::BadInput, .call = "reference_rgb"};
 
   const double unit = ten_bit ? 4.0 : 1.0;
   const double last_code = ten_bit ? 1023.0 : 255.0;
   const bool limited = colorimetry.range == Range::Limited;
   const auto [kr, kb] = luma_weights(colorimetry.matrix);
 
-  std::vector<uint8_t> out;
-  out.reserve(uint64_t{frame.width} * frame.height * 4);
+  const double white = (1u << bits) - 1;
+
+  std::vector<uint16_t> out;
+  out.reserve(uint64_t{frame.width} * frame.height * 3);
   for (uint32_t row = 0; row < frame.height; ++row) {
     for (uint32_t column = 0; column < frame.width; ++column) {
       const double y_code = code_at(frame.planes[0], row, column, ten_bit);
@@ -62,8 +64,21 @@ Result<std::vector<uint8_t>> reference_rgba(const FrameView& frame,
       const double red = y + 2 * (1 - kr) * cr;
       const double blue = y + 2 * (1 - kb) * cb;
       const double green = (y - kr * red - kb * blue) / (1 - kr - kb);
-      out.insert(out.end(), {to_byte(red), to_byte(green), to_byte(blue), 255});
+      for (const double level : {red, green, blue}) out.push_back(to_code(level, white));
     }
+  }
+  return out;
+}
+
+Result<std::vector<uint8_t>> reference_rgba(const FrameView& frame,
+                                            const Colorimetry& colorimetry) {
+  const auto rgb = reference_rgb(frame, colorimetry, 8);
+  if (!rgb) return rgb.error();
+  std::vector<uint8_t> out;
+  out.reserve(rgb->size() / 3 * 4);
+  for (size_t i = 0; i < rgb->size(); ++i) {
+    out.push_back(static_cast<uint8_t>((*rgb)[i]));
+    if (i % 3 == 2) out.push_back(255);
   }
   return out;
 }

@@ -173,16 +173,20 @@ GST_START_TEST(reference_reads_odd_sizes_and_padding) {
 GST_END_TEST;
 
 GST_START_TEST(reference_refuses_what_it_cannot_read) {
-  const uint8_t byte = 0;
+  const uint8_t byte[4] = {};
   FrameView frame{
       .fourcc = dxva::format::kNV12,
       .width = 2,
       .height = 2,
       .plane_count = 2,
-      .planes = {{{.data = &byte, .pitch_bytes = 2, .row_bytes = 2, .rows = 2},
-                  {.data = &byte, .pitch_bytes = 2, .row_bytes = 1, .rows = 1}}},
+      .planes = {{{.data = byte, .pitch_bytes = 2, .row_bytes = 2, .rows = 2},
+                  {.data = byte, .pitch_bytes = 2, .row_bytes = 1, .rows = 1}}},
   };
   fail_if(bool(reference_rgba(frame, {})));  // chroma row too short
+  frame.planes[1].row_bytes = 2;
+  fail_unless(bool(reference_rgb(frame, {}, 16)));
+  fail_if(bool(reference_rgb(frame, {}, 0)));
+  fail_if(bool(reference_rgb(frame, {}, 17)));
   frame.fourcc = dxva::fourcc('Y', 'U', 'Y', 'V');
   fail_if(bool(reference_rgba(frame, {})));
   fail_if(bool(reference_rgba({}, {})));
