@@ -132,17 +132,28 @@ std::vector<uint8_t> bytes_of(GstBuffer* buffer) {
   return out;
 }
 
-// Whether two caps of one codec differ in what a device may refuse.
-bool other_picture(const GstCaps* a, const GstCaps* b) {
+bool differ(const GstCaps* a, const GstCaps* b, std::initializer_list<const char*> fields) {
   const GstStructure* x = gst_caps_get_structure(a, 0);
   const GstStructure* y = gst_caps_get_structure(b, 0);
-  for (const char* field : {"width", "height", "profile", "chroma-format", "bit-depth-luma"}) {
+  for (const char* field : fields) {
     const GValue* p = gst_structure_get_value(x, field);
     const GValue* q = gst_structure_get_value(y, field);
     if ((p == nullptr) != (q == nullptr)) return true;
     if (p && gst_value_compare(p, q) != GST_VALUE_EQUAL) return true;
   }
   return false;
+}
+
+// Whether two caps of one codec differ in what a device may refuse.
+bool other_picture(const GstCaps* a, const GstCaps* b) {
+  return differ(a, b, {"width", "height", "profile", "chroma-format", "bit-depth-luma"});
+}
+
+// libavcodec 5.1's AV1 decoder asks for the pictures' format once, at the first sequence: one
+// of another depth fails on the device. Such a sequence begins with a key frame, and with caps.
+bool needs_new_decoder(decode::Codec codec, const GstCaps* before, const GstCaps* now) {
+  return codec == decode::Codec::Av1 &&
+         differ(before, now, {"chroma-format", "bit-depth-luma"});
 }
 
 }  // namespace
@@ -173,7 +184,8 @@ bool Decoder::set_format(GstVideoCodecState* state) {
   const bool try_device = same_stream && display_ && !decoder_->mode().hardware && input_ &&
                           other_picture(input_->caps, state->caps);
   // Byte streams bring their headers inside; a new decoder would lose those it has.
-  const bool keep = same_stream && !try_device;
+  const bool keep = same_stream && !try_device &&
+                    !(input_ && needs_new_decoder(params.codec, input_->caps, state->caps));
   // The old stream's pictures, still with the old caps' frame rate and colours.
   if (decoder_ && !keep) drain();
   if (input_) gst_video_codec_state_unref(input_);
