@@ -281,6 +281,25 @@ GST_START_TEST(formats_that_no_surface_has_come_out_as_they_are) {
 }
 GST_END_TEST
 
+GST_START_TEST(monochrome_is_exact) {
+  for (const auto* codec : {"h265", "h264"}) {
+    const bool h265 = std::string(codec) == "h265";
+    const std::string from = source(
+        clip(std::string("gray.") + codec,
+             std::string("-pix_fmt gray -c:v ") +
+                 (h265 ? "libx265 -x265-params log-level=none:pools=1" : "libx264 -threads 1"),
+             "352x286", 10),
+        h265 ? "h265parse" : "h264parse");
+    const Decoded out = decode_well(from, "dxvadec");
+    fail_unless_equals_int(out.pictures.size(), 10);
+    // H.265's leaves as GRAY8; H.264's device, and avdec_h264, give chroma of 128.
+    fail_unless(contains(out.caps[0], h265 ? "format=(string)GRAY8" : "format=(string)NV12"),
+                "%s", out.caps[0].c_str());
+    expect_same(out.pictures, reference(from, h265 ? "avdec_h265" : "avdec_h264"));
+  }
+}
+GST_END_TEST
+
 // --- seeking
 
 // After a seek the pictures are those that have the same time in a plain run.
@@ -336,6 +355,7 @@ static Suite* dxvadec_pictures_suite() {
   tcase_add_test(codecs, av1_is_exact);
   tcase_add_test(codecs, a_codec_that_the_device_lacks_is_decoded_in_software_without_noise);
   tcase_add_test(codecs, formats_that_no_surface_has_come_out_as_they_are);
+  tcase_add_test(codecs, monochrome_is_exact);
   suite_add_tcase(suite, codecs);
   return suite;
 }

@@ -45,12 +45,18 @@ def descriptors(player: str, media: Path) -> int:
     return json.loads(done.stdout)["descriptors"] if done.returncode == 0 else -1
 
 
-def growth(player: str, media: Path) -> str:
-    """Empty when a byte stream leaves as many descriptors open as the same one twice."""
-    twice = media.with_name("twice-" + media.name)
-    twice.write_bytes(media.read_bytes() * 2)
-    once, more = descriptors(player, media), descriptors(player, twice)
-    return "" if once == more > 0 else f"{once} descriptors at the end, {more} after twice as many changes"
+def growth(player: str, media: Path, changes: int) -> str:
+    """Empty when playing a stream four times leaves no more descriptors open than twice. The first time fills
+    pools and caches; and what is in use at the end differs by a few, so that less than one for each change is
+    no leak."""
+    counts = []
+    for times in (2, 4):
+        longer = media.with_name(f"{times}-{media.name}")
+        longer.write_bytes(streams.joined([media] * times))
+        counts.append(descriptors(player, longer))
+    if 0 < counts[0] and 0 < counts[1] < counts[0] + changes:
+        return ""
+    return f"{counts[0]} descriptors after twice, {counts[1]} after four times as many changes"
 
 
 def main() -> None:
@@ -65,14 +71,14 @@ def main() -> None:
             except (subprocess.SubprocessError, OSError) as error:
                 tap.skip(name, f"cannot be made: {str(error).splitlines()[0][:100]}")
                 continue
-            step = best if recipe.on_device else best and "software"
+            step = None if recipe.on_device is None else best if recipe.on_device else best and "software"
             why = problem(player, media, step)
             tap.case(not why, name, why)
-            copied = "cpu-copy" if recipe.on_device else "software"
-            why = problem(player, media, copied if best else None, "--import", "copy")
+            copied = step and ("cpu-copy" if recipe.on_device else "software")
+            why = problem(player, media, copied, "--import", "copy")
             tap.case(not why, f"{name}, copied", why)
             if recipe.parts:
-                why = growth(player, media)
+                why = growth(player, media, len(recipe.parts))
                 tap.case(not why, f"{name}: leaves no descriptor behind", why)
     tap.end()
 

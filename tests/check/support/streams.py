@@ -20,14 +20,14 @@ class Recipe:
     frames: int = 40
     pixel_format: str = "yuv420p"
     surface: str | None = "nv12"  # the pictures' format when a driver decodes them; None: several
-    parts: "tuple[Recipe, ...]" = ()  # in place of a command: byte streams, one after the other
-    on_device: bool = True  # dxvadec passes such surfaces on
+    parts: "tuple[Recipe, ...]" = ()  # in place of a command: byte streams or IVF files, one after the other
+    on_device: bool | None = True  # dxvadec passes such surfaces on; None: some of them
 
     def make(self, folder: Path) -> Path:
         """The stream. Raises subprocess.SubprocessError or OSError when it cannot be made."""
         out = folder / self.file
         if self.parts:
-            out.write_bytes(b"".join(part.make(folder).read_bytes() for part in self.parts))
+            out.write_bytes(joined([part.make(folder) for part in self.parts]))
             return out
         raw = folder / f"raw-{self.size}-{self.frames}-{self.pixel_format}.y4m"
         if not raw.exists():
@@ -39,6 +39,24 @@ class Recipe:
         return out
 
 
+_IVF_HEADER = 32  # bytes; 12 more before each frame: its size, its time in units of the header
+
+
+def joined(files: list[Path]) -> bytes:
+    """Byte streams as one; of IVF files the first one's header, and times that go on."""
+    if files[0].suffix != ".ivf":
+        return b"".join(file.read_bytes() for file in files)
+    out, count = bytearray(files[0].read_bytes()[:_IVF_HEADER]), 0
+    for file in files:
+        data, at = file.read_bytes(), _IVF_HEADER
+        while at + 12 <= len(data):
+            end = at + 12 + int.from_bytes(data[at:at + 4], "little")
+            out += data[at:at + 4] + count.to_bytes(8, "little") + data[at + 12:end]
+            at, count = end, count + 1
+    out[24:28] = count.to_bytes(4, "little")
+    return bytes(out)
+
+
 def _run(command: list[str]) -> None:
     subprocess.run(command, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                    stderr=subprocess.PIPE, timeout=SECONDS)
@@ -48,6 +66,7 @@ _FIELDS = Path(__file__).with_name("mpeg2_fields.py")
 _FFMPEG = "ffmpeg -nostdin -v error -y -i {raw} "
 _MPEG2 = _FFMPEG + "-c:v mpeg2video -qscale:v 4 -bf 2 -g 12 "
 _AV1 = _FFMPEG + "-c:v libaom-av1 -cpu-used 6 -b:v 400k "
+_H264 = _FFMPEG + "-c:v libx264 -preset fast -bf 2 -threads 1 "
 _JPEG = _FFMPEG + "-c:v mjpeg -qscale:v 4 "
 _VP8 = _FFMPEG + "-c:v libvpx -deadline realtime -cpu-used 4 -b:v 400k "
 _VP9 = _FFMPEG + "-c:v libvpx-vp9 -deadline realtime -cpu-used 6 -b:v 400k "
@@ -73,6 +92,26 @@ def _hevc(parameters: str, more: str = "") -> str:
 def _hevc_part(size: str, pixel_format: str = "yuv420p") -> Recipe:
     return Recipe("hevc", "", f"part-{size}-{pixel_format}.265", _hevc("bframes=2"), size=size, frames=5,
                   pixel_format=pixel_format)
+
+
+# Ten changes; at some both sides, at some one, up and down.
+_SIZES = ("352x288", "176x144", "640x360", "96x96", "350x286", "352x288", "720x480", "64x64", "174x142", "640x360",
+          "352x288")
+
+
+def _part(codec: str, ending: str, command: str, size: str, pixel_format: str = "yuv420p") -> Recipe:
+    return Recipe(codec, "", f"part-{codec}-{size}-{pixel_format}.{ending}", command, size=size, frames=5,
+                  pixel_format=pixel_format)
+
+
+def _sizes(codec: str, ending: str, command: str) -> "tuple[Recipe, ...]":
+    return tuple(_part(codec, ending, command, size) for size in _SIZES)
+
+
+def _depths(codec: str, ending: str, eight: str, ten: str) -> "tuple[Recipe, ...]":
+    return tuple(_part(codec, ending, *of) for of in (
+        (eight, "352x288"), (ten, "352x288", "yuv420p10le"), (ten, "640x360", "yuv420p10le"), (eight, "174x142"),
+        (ten, "352x288", "yuv420p10le"), (eight, "352x288")))
 
 
 RECIPES = [
@@ -102,11 +141,35 @@ RECIPES = [
     Recipe("hevc", "ten bits, size that is cropped", "tensize.265", _hevc("bframes=2"), size="174x142",
            pixel_format="yuv420p10le", surface="p010le"),
     Recipe("hevc", "ten other sizes, at key frames", "sizes.265", surface=None,
-           parts=tuple(_hevc_part(size) for size in ("352x288", "176x144", "640x360", "96x96", "350x286", "352x288",
-                                                     "720x480", "64x64", "174x142", "640x360", "352x288"))),
+           parts=tuple(_hevc_part(size) for size in _SIZES)),
     Recipe("hevc", "from 8 to 10 bits and back, with other sizes", "depths.265", surface=None,
            parts=(_hevc_part("352x288"), _hevc_part("352x288", "yuv420p10le"), _hevc_part("640x360", "yuv420p10le"),
                   _hevc_part("174x142"), _hevc_part("352x288", "yuv420p10le"))),
+    Recipe("h264", "ten other sizes, at key frames", "sizes.264", surface=None,
+           parts=_sizes("h264", "264", _H264 + "{out}")),
+    Recipe("h264", "from 8 to 10 bits, which no device has, and back, with other sizes", "depths.264", surface=None,
+           on_device=None, parts=_depths("h264", "264", _H264 + "{out}", _H264 + "{out}")),
+    Recipe("h264", "4:2:2", "video422.264", _H264 + "{out}", pixel_format="yuv422p", surface=None, frames=10,
+           on_device=False),
+    Recipe("h264", "gray", "gray.264", _H264 + "{out}", pixel_format="gray", surface=None, frames=10),
+    Recipe("hevc", "4:2:2", "video422.265", _hevc("bframes=2"), pixel_format="yuv422p", surface=None, frames=10,
+           on_device=False),
+    Recipe("hevc", "4:4:4", "video444.265", _hevc("bframes=2"), pixel_format="yuv444p", surface=None, frames=10,
+           on_device=False),
+    Recipe("vp9", "4:2:2", "video4229.webm", _VP9 + "-profile:v 1 {out}", pixel_format="yuv422p", surface=None,
+           frames=10, on_device=False),
+    Recipe("vp9", "4:4:4", "video4449.webm", _VP9 + "-profile:v 1 {out}", pixel_format="yuv444p", surface=None,
+           frames=10, on_device=False),
+    Recipe("av1", "4:4:4", "video4441.mkv", _AV1 + "{out}", pixel_format="yuv444p", surface=None, frames=8,
+           on_device=False),
+    Recipe("vp9", "ten other sizes, at key frames", "sizes9.ivf", surface=None,
+           parts=_sizes("vp9", "ivf", _VP9 + "{out}")),
+    Recipe("vp9", "from 8 to 10 bits and back, with other sizes", "depths9.ivf", surface=None,
+           parts=_depths("vp9", "ivf", _VP9 + "{out}", _VP9 + "-profile:v 2 {out}")),
+    Recipe("av1", "ten other sizes, at key frames", "sizes1.ivf", surface=None,
+           parts=_sizes("av1", "ivf", _AV1 + "{out}")),
+    Recipe("av1", "from 8 to 10 bits and back, with other sizes", "depths1.ivf", surface=None,
+           parts=_depths("av1", "ivf", _AV1 + "{out}", _AV1 + "{out}")),
     Recipe("vp8", "hidden alternate references, four partitions", "altref.webm",
            _VP8 + "-auto-alt-ref 1 -lag-in-frames 16 -slices 4 {out}"),
     Recipe("vp8", "odd size, profile 3", "odd8.webm", _VP8 + "-profile:v 3 {out}", size="353x287"),
