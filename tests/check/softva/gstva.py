@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """GStreamer's own VA elements on the software driver: whatever libavcodec's client is to it, they are strangers.
-They have parsers and books of references of their own, and every frame equals libavcodec's software decoder's.
+They have parsers and books of references of their own, every frame equals libavcodec's software decoder's, and what
+they tell the driver of each picture is what libavcodec's client tells it, but for what va_parameters.py lists.
 TAP on stdout."""
 
 import argparse
@@ -18,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
 import clients  # noqa: E402
 import streams  # noqa: E402
+import va_parameters  # noqa: E402
 from gstva_client import PARSERS, SECONDS, GstVa  # noqa: E402
 from tap import Tap, skip_all  # noqa: E402
 
@@ -83,13 +85,13 @@ def first_difference(one: Path, other: Path) -> int | None:
             at += len(a)
 
 
-def picture_problem(gstva: GstVa, case: Case, media: Path) -> str:
-    """Empty when gst-va's frames are libavcodec's."""
+def picture_problem(gstva: GstVa, case: Case, media: Path, parameters: Path) -> str:
+    """Empty when gst-va's frames are libavcodec's. Leaves its parameters in a file."""
     gst_format, ffmpeg_format = PLANAR[case.surface]
     right, got = media.with_suffix(".right"), media.with_suffix(".got")
     try:
         reference(media, right, ffmpeg_format)
-        run = gstva.decode(case.codec, media, got, gst_format)
+        run = gstva.decode(case.codec, media, got, gst_format, {"DXVASOFT_PARAMETERS": str(parameters)})
         if not right.stat().st_size:
             return "libavcodec has no frame"
         if run.returncode or not got.exists():
@@ -102,18 +104,37 @@ def picture_problem(gstva: GstVa, case: Case, media: Path) -> str:
             file.unlink(missing_ok=True)
 
 
-def judge(gstva: GstVa, lacking: dict[str, str | None], folder: Path, case: Case) -> tuple[str, str]:
-    """(problem, reason to skip)"""
+def parameter_problem(ffmpeg: clients.Clients, case: Case, media: Path, gstvas: Path) -> str:
+    """Empty when libavcodec's client says the same of the stream."""
+    own = media.with_suffix(".ffmpeg")
+    run = ffmpeg.decode(media, {"DXVASOFT_PARAMETERS": str(own)}, case.surface, clients.DECODERS.get(case.codec))
+    if run.returncode or not own.exists() or not gstvas.exists():
+        return f"exit status {run.returncode}: {run.stderr}"
+    found = va_parameters.differences(case.codec, va_parameters.read(own), va_parameters.read(gstvas))
+    own.unlink()
+    return "\n".join([*found[:8], f"{len(found)} differences"]) if found else ""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    pictures: str = ""
+    parameters: str = ""
+    skip: str = ""
+
+
+def judge(gstva: GstVa, ffmpeg: clients.Clients | None, lacking: dict[str, str | None], folder: Path, case: Case) -> Verdict:
     if lacking[case.codec]:
-        return "", lacking[case.codec]
+        return Verdict(skip=lacking[case.codec])
     try:
         media = case.make(folder)
     except (subprocess.SubprocessError, OSError) as error:
-        return "", f"cannot be made: {str(error).splitlines()[0][:100]}"
+        return Verdict(skip=f"cannot be made: {str(error).splitlines()[0][:100]}")
+    parameters = media.with_suffix(".gstva")
     try:
-        return picture_problem(gstva, case, media), ""
+        return Verdict(picture_problem(gstva, case, media, parameters),
+                       parameter_problem(ffmpeg, case, media, parameters) if ffmpeg else "")
     except subprocess.TimeoutExpired:
-        return f"no end after {SECONDS} s", ""
+        return Verdict(pictures=f"no end after {SECONDS} s")
 
 
 def main() -> None:
@@ -121,18 +142,28 @@ def main() -> None:
     parser.add_argument("--drivers", required=True, type=Path, help="folder of dxvasoft_drv_video.so")
     parser.add_argument("--shim", required=True, type=Path, help="libgstva_shim.so")
     arguments = parser.parse_args()
-    for program in ("ffmpeg", "gst-launch-1.0"):
+    for program in ("ffmpeg", "gst-launch-1.0", "Xvfb"):
         if not shutil.which(program):
             skip_all(f"no program {program}")
     tap = Tap()
-    with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(os.cpu_count()) as pool:
+    with clients.Xvfb() as display, tempfile.TemporaryDirectory() as name, \
+            ThreadPoolExecutor(os.cpu_count()) as pool:
         folder = Path(name)
         gstva = GstVa(arguments.shim.resolve(), arguments.drivers.resolve(), folder)
+        other = va_parameters.unknown_version()
+        ffmpeg = None if other else clients.Clients(display, arguments.drivers.resolve())
         lacking = {codec: gstva.lacks(codec) for codec in PARSERS}
         todo = cases()
-        for case, (problem, skip) in zip(todo, pool.map(lambda c: judge(gstva, lacking, folder, c), todo)):
+        for case, verdict in zip(todo, pool.map(lambda c: judge(gstva, ffmpeg, lacking, folder, c), todo)):
             title = f"gst-va: {case.codec}, {case.name}"
-            tap.skip(title, skip) if skip else tap.case(not problem, title, problem)
+            if verdict.skip:
+                tap.skip(title, verdict.skip)
+                continue
+            tap.case(not verdict.pictures, title, verdict.pictures)
+            if not other:
+                tap.case(not verdict.parameters, f"{title}: parameters as libavcodec's", verdict.parameters)
+        if other:
+            tap.skip("gst-va: parameters as libavcodec's", other)
     tap.end()
 
 
