@@ -82,6 +82,9 @@ Result<WholeImage> WholeImageImporter::import(const ImportRequest& request,
   ImportRequest checked = request;
   if (auto measured = measure_objects(checked.fds, checked.image); !measured)
     return measured.error();
+  if (auto mappable = check_mappable(gl_->facts, checked.fds, checked.image.object_count);
+      !mappable)
+    return mappable.error();
   const video::ImageDescription& image = checked.image;
   const Result<video::Layout> layout = video::classify(image, video::LayoutRule::Any);
   if (!layout) return layout.error();
