@@ -387,11 +387,6 @@ Status check_av1_picture(const Av1Parameters& picture) {
       return bad_input("AV1 CDEF strength out of range");
   const auto& restoration = picture.loop_restoration_fields.bits;
   if (restoration.lr_unit_shift > 2) return bad_input("AV1 restoration unit out of range");
-  // Legal, but no encoder is known to do it, and dav1d 1.0.0 dies of it on a CPU with AVX-512:
-  // it stores whole vectors at half of one.
-  if (restoration.lr_uv_shift && restoration.lr_unit_shift == 0 &&
-      (restoration.cbframe_restoration_type || restoration.crframe_restoration_type))
-    return bad_input("AV1 restoration units of 32 samples");
   if (picture.mode_control_fields.bits.tx_mode > 2)
     return bad_input("AV1 tx_mode out of range");
   if (!grain_is_sane(picture)) return bad_input("AV1 film grain out of range");
