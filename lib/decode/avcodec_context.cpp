@@ -138,8 +138,12 @@ Status AvcodecContext::open(const StreamParams& params, Hwaccel* device) {
     // AV1 asks for the surfaces in here when the headers come with the caps.
     if (noticed().refused != Reason::None)
       return av_error(ErrorCode::Unsupported, "avcodec_open2", rc, noticed().refused);
-    return av_error(rc == AVERROR(ENOMEM) ? ErrorCode::NoMemory : ErrorCode::BadInput,
-                    "avcodec_open2", rc);
+    // Only headers that make no sense are the stream's fault. Threads or memory that cannot be
+    // had are an error of this process: taken for broken packets, all that follow would be lost
+    // in silence.
+    const bool stream =
+        rc == AVERROR_INVALIDDATA || rc == AVERROR(EINVAL) || rc == AVERROR_PATCHWELCOME;
+    return av_error(stream ? ErrorCode::BadInput : ErrorCode::Unsupported, "avcodec_open2", rc);
   }
   context_ = std::move(*context);
   return Done{};

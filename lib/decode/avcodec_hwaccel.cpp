@@ -45,12 +45,25 @@ bool has_field_pairs(AVCodecID codec) {
   return codec == AV_CODEC_ID_H264 || codec == AV_CODEC_ID_MPEG2VIDEO;
 }
 
-// AV_HWACCEL_FLAG_ALLOW_PROFILE_MISMATCH lets libavcodec give H.265's later profiles (range
-// extensions, screen content) to a Main device even where the picture's format is Main's. Their
-// tools have no place in its parameters: it would decode something else and not complain.
-bool needs_more_than_main(const AVCodecContext& context) {
+// AV_HWACCEL_FLAG_ALLOW_PROFILE_MISMATCH lets libavcodec give streams to a device of another
+// profile even where only the picture's format fits. Tools that have no place in VA's
+// parameters would then be left out, without a complaint: H.265's later profiles (range
+// extensions, screen content) to a Main device, H.264's lossless macroblocks (High 4:4:4
+// Predictive, whatever the chroma format is) and Extended's data partitions to a High device.
+bool has_tools_beyond_va(const AVCodecContext& context) {
   constexpr int kMainStillPicture = 3;  // H.265 A.3: general_profile_idc
-  return context.codec_id == AV_CODEC_ID_HEVC && context.profile > kMainStillPicture;
+  if (context.codec_id == AV_CODEC_ID_HEVC) return context.profile > kMainStillPicture;
+  if (context.codec_id != AV_CODEC_ID_H264) return false;
+  // H.264 A.2: profile_idc; libavcodec adds flags for constraint sets above it.
+  switch (context.profile & 0xff) {
+    case 88:   // Extended
+    case 144:  // High 4:4:4, withdrawn
+    case 244:  // High 4:4:4 Predictive
+    case 44:   // CAVLC 4:4:4 Intra
+      return true;
+    default:
+      return false;
+  }
 }
 
 // Surfaces that are larger than a stream needs are used again up to so many times its size.
@@ -165,7 +178,7 @@ Reason Hwaccel::prepare_surfaces(AVCodecContext& context, AVPixelFormat software
   // Gray and RGB streams: drivers take their parameters and decode something else.
   if (!stream || (stream->flags & AV_PIX_FMT_FLAG_RGB) || stream->nb_components < 3)
     return Reason::ProfileUnsupported;
-  if (needs_more_than_main(context)) return Reason::ProfileUnsupported;
+  if (has_tools_beyond_va(context)) return Reason::ProfileUnsupported;
 
   AVBufferRef* raw = nullptr;
   // EIO is vaCreateConfig's failure; a profile that the driver does not list is EINVAL or

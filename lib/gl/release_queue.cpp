@@ -1,22 +1,44 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "lib/gl/release_queue.hpp"
 
+#include <cstring>
+
 #include "lib/base/log.hpp"
 
 namespace dxva::gl {
 
 ReleaseQueue::~ReleaseQueue() {
-  if (!reaper_.joinable()) return;
+  if (!running_) return;
   {
     const std::lock_guard guard(state_->lock);
     state_->stopping = true;
   }
   state_->wake.notify_one();
-  if (reaper_.get_id() == std::this_thread::get_id())
-    reaper_
-        .detach();  // a release dropped the last owner: it ends when it comes back from there
+  // A release may have dropped the last owner: the reaper ends when it comes back from there.
+  if (pthread_equal(reaper_, pthread_self()))
+    pthread_detach(reaper_);
   else
-    reaper_.join();
+    pthread_join(reaper_, nullptr);
+}
+
+// Not std::thread: where no thread can be had (a container's limit), that throws, and nothing
+// here can catch.
+bool ReleaseQueue::start() {
+  auto* state = new std::shared_ptr<State>(state_);
+  const int failed = pthread_create(
+      &reaper_, nullptr,
+      [](void* data) -> void* {
+        const std::unique_ptr<std::shared_ptr<State>> mine(
+            static_cast<std::shared_ptr<State>*>(data));
+        reap(**mine);
+        return nullptr;
+      },
+      state);
+  if (failed == 0) return true;
+  delete state;
+  DXVA_WARNING(Gl, "no thread for releases (%s): the GL thread waits instead",
+               std::strerror(failed));
+  return false;
 }
 
 void ReleaseQueue::wait_on_gl_thread() const {
@@ -42,13 +64,18 @@ void ReleaseQueue::after_gpu(std::function<void()> release) {
       gl_->Flush();
     });
   }
+  if (fence != EGL_NO_SYNC_KHR) {
+    std::call_once(started_, [this] { running_ = start(); });
+    if (!running_) {
+      state_->fences.DestroySync(state_->fences.display, fence);
+      fence = EGL_NO_SYNC_KHR;
+    }
+  }
   if (fence == EGL_NO_SYNC_KHR) {
     wait_on_gl_thread();
     release();
     return;
   }
-  std::call_once(started_,
-                 [this] { reaper_ = std::thread([state = state_] { reap(*state); }); });
   // Once it is pushed the release may run, and end this queue: only the copy is touched then.
   const std::shared_ptr<State> state = state_;
   {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include <pthread.h>
+
 #include <condition_variable>
 #include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <thread>
 
 #include "lib/gl/egl_api.hpp"
 #include "lib/gl/gl_api.hpp"
@@ -63,13 +64,15 @@ class ReleaseQueue {
   };
 
   void wait_on_gl_thread() const;
+  [[nodiscard]] bool start();
   static void reap(State& state);
 
   const std::shared_ptr<GlThread> thread_;
   const std::shared_ptr<const GlApi> gl_;
   const std::shared_ptr<State> state_;  // null: no fences
   std::once_flag started_;
-  std::thread reaper_;
+  bool running_ = false;  // written once, in started_
+  pthread_t reaper_{};
 };
 
 }  // namespace dxva::gl

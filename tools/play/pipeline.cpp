@@ -209,8 +209,17 @@ void Pipeline::stop_with(Error error) {
 }
 
 Status Pipeline::run() {
-  gst_element_set_state(pipeline_.get(), GST_STATE_PLAYING);
   const Owned<GstBus> bus(gst_element_get_bus(pipeline_.get()));
+  // A start that failed sends no EOS, and need not have sent an error.
+  if (gst_element_set_state(pipeline_.get(), GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE)
+    gst_bus_post(
+        bus.get(),
+        gst_message_new_error(
+            GST_OBJECT(pipeline_.get()),
+            Owned<GError>(g_error_new_literal(GST_CORE_ERROR, GST_CORE_ERROR_STATE_CHANGE,
+                                              "the pipeline does not start"))
+                .get(),
+            nullptr));
   Owned<GstMessage> end;
   do {
     end.reset(gst_bus_timed_pop_filtered(
