@@ -152,7 +152,7 @@ RECIPES = [
     Recipe("h264", "4:2:2", "video422.264", _H264 + "{out}", pixel_format="yuv422p", surface=None, frames=10,
            on_device=False),
     Recipe("h264", "lossless, for which VA has no words", "lossless.264",
-           "-c:v libx264 -qp 0 {out}", surface=None, frames=10, on_device=False),
+           _FFMPEG + "-c:v libx264 -qp 0 -threads 1 {out}", surface=None, frames=10, on_device=False),
     Recipe("h264", "gray", "gray.264", _H264 + "{out}", pixel_format="gray", surface=None, frames=10),
     Recipe("hevc", "4:2:2", "video422.265", _hevc("bframes=2"), pixel_format="yuv422p", surface=None, frames=10,
            on_device=False),
