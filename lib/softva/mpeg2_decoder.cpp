@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "lib/softva/mpeg2_decoder.hpp"
 
+extern "C" {
+#include <libavcodec/avcodec.h>
+}
+
 #include "lib/softva/picture_buffers.hpp"
 
 namespace dxva::softva {
@@ -23,12 +27,15 @@ Result<Pixels> Mpeg2Decoder::decode(const Picture& picture) {
   const bool may_land = unit->second && field_frame_ && picture.target == field_target_;
   const std::shared_ptr<AVFrame> begun = decoder_->decode(unit->bytes);
   const std::shared_ptr<AVFrame> first = std::exchange(field_frame_, nullptr);
-  const std::shared_ptr<AVFrame> frame = begun || !may_land ? begun : first;
+  // From version 61 on libavcodec makes up missing references for a second field as well, and
+  // those are then the first frames that it asks for.
+  const bool made_up = may_land && avcodec_version() >= AV_VERSION_INT(61, 0, 0);
+  const std::shared_ptr<AVFrame> frame = may_land && (!begun || made_up) ? first : begun;
   if (unit->field && !unit->second) field_frame_ = begun;
   field_target_ = picture.target;
   if (!frame) return bad_input("libavcodec refused the picture");
 
-  if (!unit->field || !begun) return pixels_of(frame);
+  if (!unit->field || frame == first) return pixels_of(frame);
   const std::shared_ptr<AVFrame> shown = doubler_.show(*frame, unit->bottom);
   if (!shown)
     return Error{.code = ErrorCode::NoMemory, .call = "vaEndPicture", .text = "out of memory"};

@@ -524,7 +524,8 @@ GST_START_TEST(random_damage_never_hurts) {
     fail_unless(pixel_sum(*pixels) != 1);  // keeps the reads
     if (const auto shown = (*decoder)->take_shown()) fail_unless(pixel_sum(shown->pixels) != 1);
   }
-  fail_unless(decoded > 300, "only %u decoded", decoded);
+  // dav1d 1.0 takes more of them than 1.5.
+  fail_unless(decoded > 150, "only %u decoded", decoded);
 }
 GST_END_TEST;
 
