@@ -261,6 +261,9 @@ Agreement Negotiator::negotiate(const OutputFormat& output, GstVideoCodecState* 
     // Downstream that knows such memory, of another device.
     out.reason = offer->opaque && names_opaque(downstream.get()) ? Reason::UuidMismatch
                                                                  : Reason::DownstreamNoDmabuf;
+    // Downstream that takes dma-bufs of this format, in other layouts.
+    if (!offer->opaque && !taken.list.empty() && !taken.take(offer->modifier))
+      out.reason = reason_not_taken(taken);
     for (const Delivery delivery : deliveries_of(*offer)) {
       if (delivery == Delivery::DmaDrm && !has_dma_drm()) continue;
       if (delivery == Delivery::Dmabuf && offer->modifier != kModifierLinear) {
