@@ -286,13 +286,13 @@ void append_plain_inputs(GstCaps* out, const GstStructure* structure,
 // itself: where the whole picture can be drawn, that is the output that always works.
 template <typename Choose>
 bool choose_rgb(const std::optional<InputFormat>& input, const DmabufOffers& offers,
-                Choose choose) {
-  if (!input || input->memory != MemoryKind::Dmabuf || input->modifier == kModifierLinear)
-    return false;
+                PreferRgb prefer, Choose choose) {
+  if (!input || input->memory == MemoryKind::Gl) return false;
+  const bool tiled = input->memory == MemoryKind::Dmabuf && input->modifier != kModifierLinear;
   for (const PassInput& from : pass_inputs()) {
     if (std::strcmp(GST_VIDEO_INFO_NAME(&input->info), from.format) != 0) continue;
-    const DmabufOffer* offer = offer_of(offers, from.fourcc);
-    return offer && offer->is_drawn(input->modifier) &&
+    const DmabufOffer* offer = tiled ? offer_of(offers, from.fourcc) : nullptr;
+    return (prefer == PreferRgb::Yes || (offer && offer->is_drawn(input->modifier))) &&
            std::any_of(from.outputs.begin(), from.outputs.end(), choose);
   }
   return false;
@@ -419,7 +419,7 @@ GstPtr<GstCaps> transform_caps(GstPadDirection direction, GstCaps* caps,
 }
 
 GstPtr<GstCaps> fixate_output(GstCaps* in, GstPtr<GstCaps> candidates,
-                              const DmabufOffers& offers) {
+                              const DmabufOffers& offers, PreferRgb prefer) {
   const auto input = parse_input(in);
   const char* own = input ? GST_VIDEO_INFO_NAME(&input->info) : nullptr;
   const char* wanted = own;
@@ -434,7 +434,7 @@ GstPtr<GstCaps> fixate_output(GstCaps* in, GstPtr<GstCaps> candidates,
     }
     return false;
   };
-  if (!choose_rgb(input, offers, choose)) choose(own);
+  if (!choose_rgb(input, offers, prefer, choose)) choose(own);
   auto out = GstPtr<GstCaps>::adopt(gst_caps_copy_nth(candidates.get(), chosen));
   GstStructure* entry = gst_caps_get_structure(out.get(), 0);
   if (wanted && gst_structure_has_field(entry, "format"))

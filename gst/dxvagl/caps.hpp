@@ -39,10 +39,12 @@ struct TransformCaps {
                                              const TransformCaps& with);
 
 // One output for `in` out of `candidates`: the input's own format where that is possible, RGB
-// for a tiled picture that GL samples as a whole, and for RGB the colorimetry that the
-// conversion gives.
+// for a tiled picture that GL samples as a whole or where somebody prefers it, and for RGB the
+// colorimetry that the conversion gives.
+enum class PreferRgb { No, Yes };
 [[nodiscard]] GstPtr<GstCaps> fixate_output(GstCaps* in, GstPtr<GstCaps> candidates,
-                                            const DmabufOffers& offers);
+                                            const DmabufOffers& offers,
+                                            PreferRgb prefer = PreferRgb::No);
 
 enum class MemoryKind { System, Dmabuf, Opaque, Gl };
 struct InputFormat {

@@ -4,6 +4,7 @@
 #include <gst/gl/gl.h>
 
 #include <array>
+#include <atomic>
 #include <mutex>
 #include <set>
 
@@ -24,6 +25,8 @@ class GlUpload {
   [[nodiscard]] ImportMode import() const;
   void set_verify(bool verify);
   [[nodiscard]] bool verify() const;
+  void set_prefer_rgb(bool prefer) { prefer_rgb_ = prefer; }
+  [[nodiscard]] bool prefer_rgb() const { return prefer_rgb_; }
   [[nodiscard]] StructurePtr stats() const;
 
   // Of the context, when there is one.
@@ -52,6 +55,7 @@ class GlUpload {
   [[nodiscard]] GstFlowReturn drop(const Error& error);
 
   GstGLBaseFilter& element_;
+  std::atomic<bool> prefer_rgb_ = false;  // read when the next caps come
   Uploader uploader_;
   bool crop_applied_ = false;  // of the running frame
 

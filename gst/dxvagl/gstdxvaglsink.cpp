@@ -132,7 +132,10 @@ static void gst_dxva_gl_sink_init(GstDxvaGlSink* self) {
   GST_OBJECT_FLAG_SET(self, GST_ELEMENT_FLAG_SINK);
 
   // The bin takes the floating references.
-  auto* last = GST_ELEMENT(g_object_new(GST_TYPE_DXVA_GL_UPLOAD, "name", "upload", nullptr));
+  // The window is RGB in the end. Our shader's is within a level of the right one;
+  // glcolorconvert of GStreamer 1.22 is off by up to 25 for full range and BT.2020.
+  auto* last = GST_ELEMENT(
+      g_object_new(GST_TYPE_DXVA_GL_UPLOAD, "name", "upload", "prefer-rgb", TRUE, nullptr));
   const auto pad = GstPtr<GstPad>::adopt(gst_element_get_static_pad(last, "sink"));
   gst_bin_add(GST_BIN(self), last);
   for (const auto& [name, factory] : kOthers) {

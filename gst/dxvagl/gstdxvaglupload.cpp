@@ -29,7 +29,7 @@ G_DEFINE_FINAL_TYPE(GstDxvaGlUpload, gst_dxva_gl_upload, GST_TYPE_GL_BASE_FILTER
 
 namespace {
 
-enum Property : guint { kImport = 1, kStats, kVerify };
+enum Property : guint { kImport = 1, kPreferRgb, kStats, kVerify };
 
 GlUpload& impl(gpointer element) {
   return *GST_DXVA_GL_UPLOAD(element)->impl;
@@ -56,6 +56,8 @@ void set_property(GObject* object, guint id, const GValue* value, GParamSpec* sp
     impl(object).set_import(static_cast<ImportMode>(g_value_get_enum(value)));
   else if (id == kVerify)
     impl(object).set_verify(g_value_get_boolean(value));
+  else if (id == kPreferRgb)
+    impl(object).set_prefer_rgb(g_value_get_boolean(value));
   else
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
 }
@@ -65,6 +67,8 @@ void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) {
     g_value_set_enum(value, static_cast<gint>(impl(object).import()));
   else if (id == kVerify)
     g_value_set_boolean(value, impl(object).verify());
+  else if (id == kPreferRgb)
+    g_value_set_boolean(value, impl(object).prefer_rgb());
   else if (id == kStats)
     g_value_take_boxed(value, impl(object).stats().release());
   else
@@ -83,7 +87,10 @@ GstCaps* on_fixate_caps(GstBaseTransform* element, GstPadDirection direction, Gs
   auto other = dxva::gst::GstPtr<GstCaps>::adopt(othercaps);
   if (direction == GST_PAD_SRC || gst_caps_is_empty(other.get()))
     return gst_caps_fixate(other.release());
-  return dxva::gst::fixate_output(caps, std::move(other), impl(element).offers()).release();
+  return dxva::gst::fixate_output(
+             caps, std::move(other), impl(element).offers(),
+             impl(element).prefer_rgb() ? dxva::gst::PreferRgb::Yes : dxva::gst::PreferRgb::No)
+      .release();
 }
 
 // What this element takes does not depend on the caps that it has: a decoder asks before it
@@ -147,6 +154,12 @@ static void gst_dxva_gl_upload_class_init(GstDxvaGlUploadClass* klass) {
                         static_cast<gint>(ImportMode::Auto),
                         static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS |
                                                  GST_PARAM_MUTABLE_PLAYING)));
+  g_object_class_install_property(
+      object, kPreferRgb,
+      g_param_spec_boolean("prefer-rgb", "Prefer RGB",
+                           "Make RGB here of NV12 and P010 where downstream takes both", FALSE,
+                           static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS |
+                                                    GST_PARAM_MUTABLE_READY)));
   g_object_class_install_property(
       object, kStats,
       g_param_spec_boxed("stats", "Statistics",

@@ -2,6 +2,7 @@
 // dxvaglsink as a bin: what is set on it reaches the elements inside, what an application gives
 // it is used. Pictures in a window are tests/check/pipelines/sink.py.
 
+#include <gst/check/gstharness.h>
 #include <gst/gl/gl.h>
 #include <gst/video/colorbalance.h>
 #include <gst/video/navigation.h>
@@ -253,6 +254,43 @@ GST_START_TEST(frames_are_shown_and_counted) {
 }
 GST_END_TEST
 
+// glcolorconvert of GStreamer 1.22 is off by up to 25 here.
+GST_START_TEST(colours_of_full_range_are_right) {
+  const auto bin = make_sink();
+  g_object_set(bin.get(), "sync", FALSE, nullptr);
+  GstHarness* harness = gst_harness_new_with_element(bin.get(), "sink", nullptr);
+  gst_harness_set_src_caps_str(harness,
+                               "video/x-raw,format=NV12,width=32,height=16,framerate=25/1,"
+                               "colorimetry=(string)1:3:5:1");  // BT.709, full range
+  const int y = 110, cb = 90, cr = 180;
+  GstBuffer* buffer = gst_buffer_new_allocate(nullptr, 32 * 16 * 3 / 2, nullptr);
+  gst_buffer_memset(buffer, 0, y, 32 * 16);
+  for (gsize i = 32 * 16; i < 32 * 16 * 3 / 2; ++i)
+    gst_buffer_memset(buffer, i, static_cast<guint8>(i % 2 ? cr : cb), 1);
+  ck_assert(gst_harness_push(harness, buffer) == GST_FLOW_OK);
+  GstSample* raw = nullptr;
+  g_object_get(bin.get(), "last-sample", &raw, nullptr);
+  const auto sample = GstPtr<GstSample>::adopt(raw);
+  ck_assert(static_cast<bool>(sample));
+  GstVideoInfo info;
+  GstVideoFrame frame;
+  ck_assert(gst_video_info_from_caps(&info, gst_sample_get_caps(sample.get())));
+  ck_assert_str_eq(GST_VIDEO_INFO_NAME(&info), "RGBA");
+  ck_assert(
+      gst_video_frame_map(&frame, &info, gst_sample_get_buffer(sample.get()), GST_MAP_READ));
+  const auto* pixel = static_cast<const guint8*>(GST_VIDEO_FRAME_PLANE_DATA(&frame, 0));
+  // ITU-R BT.709 3.2 and 3.3 without the studio swing
+  const double red = y + 1.5748 * (cr - 128);
+  const double green = y - 0.18732 * (cb - 128) - 0.46812 * (cr - 128);
+  const double blue = y + 1.8556 * (cb - 128);
+  for (const auto& [got, right] :
+       {std::pair<int, double>{pixel[0], red}, {pixel[1], green}, {pixel[2], blue}})
+    ck_assert_msg(got - right < 1.5 && right - got < 1.5, "%d is not %.1f", got, right);
+  gst_video_frame_unmap(&frame);
+  gst_harness_teardown(harness);
+}
+GST_END_TEST
+
 int main(int argc, char** argv) {
   if (!dxva::test::set_up_gl_rig(&argc, &argv)) return 77;
   const auto factory =
@@ -272,5 +310,6 @@ int main(int argc, char** argv) {
   tcase_add_test(cases, colour_balance_is_the_one_on_the_gpu);
   tcase_add_test(cases, an_applications_opengl_display_is_used);
   tcase_add_test(cases, frames_are_shown_and_counted);
+  tcase_add_test(cases, colours_of_full_range_are_right);
   return gst_check_run_suite(suite, "dxvaglsink", __FILE__);
 }

@@ -191,6 +191,20 @@ GST_START_TEST(the_inputs_own_format_is_chosen_before_a_conversion) {
 }
 GST_END_TEST;
 
+GST_START_TEST(rgb_is_chosen_where_it_is_preferred_and_can_be_made) {
+  const char* candidates =
+      "video/x-raw(memory:GLMemory),format={NV12,I420,RGBA},width=64,height=48";
+  for (const auto& [format, chosen] : {std::pair{"NV12", "RGBA"}, std::pair{"I420", "I420"}}) {
+    const auto in =
+        parse((std::string("video/x-raw,width=64,height=48,format=") + format).c_str());
+    const auto out = dxva::gst::fixate_output(in.get(), parse(candidates), kTwoModifiers,
+                                              dxva::gst::PreferRgb::Yes);
+    fail_unless_equals_string(
+        gst_structure_get_string(gst_caps_get_structure(out.get(), 0), "format"), chosen);
+  }
+}
+GST_END_TEST;
+
 GST_START_TEST(converted_output_says_what_colours_it_has) {
   const auto in = parse(
       "video/x-raw(memory:DMABuf),format=P010_10LE,width=64,height=48,framerate=25/1,"
@@ -382,6 +396,7 @@ int main(int argc, char** argv) {
   tcase_add_test(tests, textures_pass_through_untouched);
   tcase_add_test(tests, other_fields_and_features_travel_along);
   tcase_add_test(tests, the_inputs_own_format_is_chosen_before_a_conversion);
+  tcase_add_test(tests, rgb_is_chosen_where_it_is_preferred_and_can_be_made);
   tcase_add_test(tests, converted_output_says_what_colours_it_has);
   tcase_add_test(tests, drm_caps_are_parsed_on_every_gstreamer);
   tcase_add_test(tests, drm_format_text_goes_both_ways);
