@@ -108,6 +108,9 @@ bool Decoder::stop() {
   gpu_copied_.reset();
   gpu_copies_.reset();
   copy_buffers_.reset();
+  // Downstream's pool is in both: held over the stop, it would keep the OpenGL context.
+  agreement_ = {};
+  last_answer_ = {};
   if (input_) gst_video_codec_state_unref(std::exchange(input_, nullptr));
   return true;
 }
