@@ -120,6 +120,22 @@ def detour(run: Run, stream: manifest.Stream) -> str:
     return f"not every frame on {step}: {run.summary['steps']}, {run.summary['reasons']}"
 
 
+def crowded(run: Run) -> bool:
+    """Some frames were copied only because surfaces came back too late: what a loaded machine does to a sink
+    that waits for each frame to be read back. The copy is right; whether there is a detour is then not seen."""
+    return run.status == 0 and set(run.summary["reasons"]) <= {"surface-pool-empty", "surface-in-use"} and \
+        run.summary["reasons"].get("surface-pool-empty", 0) > 0
+
+
+def play_uncrowded(player: str, stream: manifest.Stream) -> Run:
+    """As play(), again when the machine was too slow to see the way of each frame."""
+    for _ in range(3):
+        run = play(player, stream)
+        if not crowded(run):
+            break
+    return run
+
+
 def judge_decode(player: str, stream: manifest.Stream) -> list[tuple[str, str]]:
     if stream.file in manifest.REFUSED_BY_PARSER:
         run = play(player, stream)
@@ -131,7 +147,7 @@ def judge_decode(player: str, stream: manifest.Stream) -> list[tuple[str, str]]:
         elif avdec_frames(stream) == len(stream.hashes):
             why = "libavcodec's element gets all of its frames through the same parser: " + run.verdict()
         return [(why, f"refused for libavcodec's element as well ({manifest.REFUSED_BY_PARSER[stream.file]})")]
-    run = play(player, stream)
+    run = play_uncrowded(player, stream)
     return [
         (difference(run, stream) or detour(run, stream), "right"),
         (difference(play(player, stream, "--import", "copy"), stream), "right when copied"),
