@@ -52,8 +52,9 @@ Kinds check(const std::string& from, const char* reference) {
       kinds.interlaced += (flags & GST_VIDEO_BUFFER_FLAG_INTERLACED) != 0;
       kinds.top_first += (flags & GST_VIDEO_BUFFER_FLAG_TFF) != 0;
     }
-    fail_unless_equals_string(mode_of(got.caps.back()).c_str(),
-                              mode_of(wanted.caps.back()).c_str());
+    const std::string mode = mode_of(got.caps.back());
+    const std::string wanted_mode = mode_of(wanted.caps.back());
+    fail_unless_equals_string(mode.c_str(), wanted_mode.c_str());
   }
   return kinds;
 }
