@@ -20,6 +20,13 @@ PLUGINS = ["app", "audioparsers", "coreelements", "isomp4", "jpegformat", "libav
            "videotestsrc"]
 
 
+# Without the detection of leaks. LeakSanitizer itself dies (signal 11 in its tracer) where lavapipe was loaded,
+# used and unloaded again; and Mesa 22.3's driver leaks 128 bytes and is unloaded before anybody could name it in
+# a suppression.
+def leaks_unseen(program: str) -> bool:
+    return program.endswith("_stock") or program == "dxvadec_opaque"
+
+
 # What threads share. A build of its own, of these alone: the two sanitizers do not go together, and
 # programs with GStreamer's own threads would report those.
 THREADED = {"unit": ["va_display_registry", "softva_fault_plan"], "softva": ["va_surface_pool"]}
@@ -106,11 +113,10 @@ def run(build: Path) -> Counts:
                     if "python" not in Path(test["cmd"][0]).name and
                     not test["cmd"][0].endswith(".py")]
         settings = environment(build, folder)
-        ran = run_suite(folder, suite, only=[p for p in programs if not p.endswith("_stock")],
+        ran = run_suite(folder, suite, only=[p for p in programs if not leaks_unseen(p)],
                         timeout_factor=4, environment=settings)
-        # Mesa 22.3's driver leaks 128 bytes and is unloaded before anybody could name it in a suppression.
         settings["ASAN_OPTIONS"] += ":detect_leaks=0"
-        ran.add(run_suite(folder, suite, only=[p for p in programs if p.endswith("_stock")],
+        ran.add(run_suite(folder, suite, only=[p for p in programs if leaks_unseen(p)],
                           timeout_factor=4, environment=settings))
         if not ran.ran_anything():
             ran.fail(f"sanitize: {suite}", "no case ran")
