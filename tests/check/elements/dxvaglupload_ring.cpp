@@ -60,6 +60,16 @@ bool in_slot(GstBuffer* buffer) {
   return upload_slot_of(gst_buffer_peek_memory(buffer, 0)) != nullptr;
 }
 
+// The pool waits for the GPU for a moment only, and on a slow machine gives plain memory then.
+GstPtr<GstBuffer> acquire_slot(const GstPtr<GstBufferPool>& pool) {
+  GstPtr<GstBuffer> buffer = acquire(pool);
+  for (int attempt = 0; attempt < 200 && !in_slot(buffer.get()); ++attempt) {
+    buffer.reset();
+    buffer = acquire(pool);
+  }
+  return buffer;
+}
+
 const void* address(GstBuffer* buffer) {
   GstMapInfo map;
   fail_unless(gst_buffer_map(buffer, &map, GST_MAP_READ));
@@ -80,7 +90,7 @@ void check_format(GstVideoFormat format, guint width, guint height) {
   UploadHarness harness("video/x-raw(memory:GLMemory)", caps_of(info));
   const auto pool = active_pool(harness, info);
   for (guint seed = 0; seed < 2 * kSlots; ++seed) {
-    GstPtr<GstBuffer> in = acquire(pool);
+    GstPtr<GstBuffer> in = acquire_slot(pool);
     fail_unless(in_slot(in.get()));
     fail_unless(gst_buffer_get_video_meta(in.get()));
     fill(in.get(), seed);
