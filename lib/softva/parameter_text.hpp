@@ -33,12 +33,7 @@ class ParameterText {
   // fields what va.h puts between (".bits", ".fields") is left out.
   template <typename T>
   void put(std::string_view name, const T& value) {
-    if constexpr (std::is_enum_v<T>) {
-      // A client's bytes need not be one of its values, and must not be read as such.
-      std::underlying_type_t<T> bytes;
-      std::memcpy(&bytes, &value, sizeof bytes);
-      line(name, number(bytes));
-    } else if constexpr (std::is_array_v<T>) {
+    if constexpr (std::is_array_v<T>) {
       if constexpr (std::rank_v<T> == 1) {
         std::string row;
         for (const auto& item : value) row += (row.empty() ? "" : " ") + number(item);
@@ -65,11 +60,15 @@ class ParameterText {
 
  private:
   template <typename T>
-  static std::string number(T value) {
-    if constexpr (std::is_enum_v<T>)
-      return std::to_string(static_cast<int>(value));
-    else
+  static std::string number(const T& value) {
+    if constexpr (std::is_enum_v<T>) {
+      // A client's bytes need not be one of its values, and must not be read as such.
+      std::underlying_type_t<T> bytes;
+      std::memcpy(&bytes, &value, sizeof bytes);
+      return std::to_string(bytes);
+    } else {
       return std::to_string(value);
+    }
   }
 
   SurfaceName surface_name_;
