@@ -41,8 +41,9 @@ Status measure_objects(const std::array<int, video::kMaxPlanes>& fds,
 
 // Asked before EGL is: where llvmpipe's mmap fails, Mesa 25.0 loses what it had made for the
 // image, 2,304 bytes for each plane of each picture.
-Status check_mappable(const ContextFacts& facts, const std::array<int, video::kMaxPlanes>& fds,
-                      uint32_t object_count) {
+static Status check_mappable(const ContextFacts& facts,
+                             const std::array<int, video::kMaxPlanes>& fds,
+                             uint32_t object_count) {
   if (!facts.software) return Done{};
   for (uint32_t i = 0; i < object_count; ++i) {
     const int flags = ::fcntl(fds[i], F_GETFL);
@@ -51,6 +52,14 @@ Status check_mappable(const ContextFacts& facts, const std::array<int, video::kM
       return refusal(Reason::SoftwareRenderer, "it cannot map a read-only descriptor");
   }
   return Done{};
+}
+
+Result<video::Layout> prove(const ContextFacts& facts, ImportRequest& request) {
+  if (auto measured = measure_objects(request.fds, request.image); !measured)
+    return measured.error();
+  if (auto mappable = check_mappable(facts, request.fds, request.image.object_count); !mappable)
+    return mappable.error();
+  return video::classify(request.image, video::LayoutRule::Any);
 }
 
 Status EglImporter::check_importable(const video::ImageDescription& image,
@@ -103,12 +112,7 @@ Status EglImporter::import_plane(const ImportRequest& request, uint32_t plane,
 
 Result<std::shared_ptr<TextureSet>> EglImporter::import(const ImportRequest& request) const {
   ImportRequest checked = request;
-  if (auto measured = measure_objects(checked.fds, checked.image); !measured)
-    return measured.error();
-  if (auto mappable = check_mappable(gl_->facts, checked.fds, checked.image.object_count);
-      !mappable)
-    return mappable.error();
-  const Result<video::Layout> layout = video::classify(checked.image, video::LayoutRule::Any);
+  const Result<video::Layout> layout = prove(gl_->facts, checked);
   if (!layout) return layout.error();
   if (auto importable = check_importable(checked.image, *layout); !importable)
     return importable.error();

@@ -57,10 +57,10 @@ class EglImporter {
 [[nodiscard]] Status measure_objects(const std::array<int, video::kMaxPlanes>& fds,
                                      video::ImageDescription& image);
 
-// Refuses (SoftwareRenderer) descriptors that a software renderer could not map: it maps for
-// reading and writing, where a GPU's driver asks for neither.
-[[nodiscard]] Status check_mappable(const ContextFacts& facts,
-                                    const std::array<int, video::kMaxPlanes>& fds,
-                                    uint32_t object_count);
+// Everything that holds for any import, before the first driver call: measures the objects of
+// `request`, proves their layout, and refuses (SoftwareRenderer) descriptors that a software
+// renderer could not map, which it does for reading and writing where a GPU's driver asks for
+// neither.
+[[nodiscard]] Result<video::Layout> prove(const ContextFacts& facts, ImportRequest& request);
 
 }  // namespace dxva::gl

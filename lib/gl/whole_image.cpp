@@ -80,14 +80,9 @@ Result<WholeImage> WholeImageImporter::import(const ImportRequest& request,
                                               const video::Colorimetry& colours,
                                               const video::ChromaSiting& siting) const {
   ImportRequest checked = request;
-  if (auto measured = measure_objects(checked.fds, checked.image); !measured)
-    return measured.error();
-  if (auto mappable = check_mappable(gl_->facts, checked.fds, checked.image.object_count);
-      !mappable)
-    return mappable.error();
-  const video::ImageDescription& image = checked.image;
-  const Result<video::Layout> layout = video::classify(image, video::LayoutRule::Any);
+  const Result<video::Layout> layout = prove(gl_->facts, checked);
   if (!layout) return layout.error();
+  const video::ImageDescription& image = checked.image;
   if (auto fits = check_numbers(image, *gl_); !fits) return fits.error();
   const auto how = sampling(image.fourcc, layout->modifier);
   if (how == ImportFormats::Sampling::None)
