@@ -54,6 +54,24 @@ struct Wanted {
   uint32_t height;
 };
 
+video::FrameView view_without_planes(const Wanted& wanted, uint32_t plane_count) {
+  return {.fourcc = wanted.fourcc,
+          .width = wanted.width,
+          .height = wanted.height,
+          .plane_count = plane_count};
+}
+
+video::PlaneView plane_view(const Wanted& wanted, uint32_t plane, const uint8_t* data,
+                            uint32_t pitch_bytes) {
+  return {
+      .data = data,
+      .pitch_bytes = pitch_bytes,
+      .row_bytes =
+          static_cast<uint32_t>(video::plane_row_bytes(wanted.fourcc, plane, wanted.width)),
+      .rows = video::plane_rows(plane, wanted.height),
+  };
+}
+
 // The view of an image of ours, once the driver's numbers have been held against its buffer.
 Result<video::FrameView> view_of(const Image& image, const Wanted& wanted) {
   const VAImage& info = image.info();
@@ -77,18 +95,9 @@ Result<video::FrameView> view_of(const Image& image, const Wanted& wanted) {
   if (auto layout = video::classify(description, video::LayoutRule::Any); !layout)
     return layout.error();
 
-  video::FrameView view{.fourcc = wanted.fourcc,
-                        .width = wanted.width,
-                        .height = wanted.height,
-                        .plane_count = info.num_planes};
+  video::FrameView view = view_without_planes(wanted, info.num_planes);
   for (uint32_t p = 0; p < info.num_planes; ++p)
-    view.planes[p] = {
-        .data = image.data() + info.offsets[p],
-        .pitch_bytes = info.pitches[p],
-        .row_bytes =
-            static_cast<uint32_t>(video::plane_row_bytes(wanted.fourcc, p, wanted.width)),
-        .rows = video::plane_rows(p, wanted.height),
-    };
+    view.planes[p] = plane_view(wanted, p, image.data() + info.offsets[p], info.pitches[p]);
   return view;
 }
 
@@ -162,18 +171,11 @@ Result<video::FrameView> map_memory(MappedMemory& memory, const Wanted& wanted) 
     if (!access) return access.error();
     memory.accesses[i] = std::move(*access);
   }
-  video::FrameView view{.fourcc = wanted.fourcc,
-                        .width = wanted.width,
-                        .height = wanted.height,
-                        .plane_count = frame.plane_count};
+  video::FrameView view = view_without_planes(wanted, frame.plane_count);
   for (uint32_t p = 0; p < frame.plane_count; ++p)
-    view.planes[p] = {
-        .data = memory.maps[frame.planes[p].object].data() + frame.planes[p].offset,
-        .pitch_bytes = static_cast<uint32_t>(frame.planes[p].pitch_bytes),
-        .row_bytes =
-            static_cast<uint32_t>(video::plane_row_bytes(wanted.fourcc, p, wanted.width)),
-        .rows = video::plane_rows(p, wanted.height),
-    };
+    view.planes[p] = plane_view(
+        wanted, p, memory.maps[frame.planes[p].object].data() + frame.planes[p].offset,
+        static_cast<uint32_t>(frame.planes[p].pitch_bytes));
   return view;
 }
 
