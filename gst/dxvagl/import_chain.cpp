@@ -10,6 +10,7 @@
 
 #include "gst/dxvagl/colour.hpp"
 #include "gst/dxvagl/import_check.hpp"
+#include "gst/dxvagl/import_memory.hpp"
 #include "gst/dxvagl/opaque_import.hpp"
 #include "lib/base/log.hpp"
 
@@ -132,17 +133,9 @@ BufferIdentity identity_of(int fd) {
   return {.device = file.st_dev, .inode = file.st_ino};
 }
 
-// The import holds the buffer's pages: it must not outlive the producer's memory.
-void forget_with(GlSession& session, GstBuffer* input) {
-  for (guint i = 0; i < gst_buffer_n_memory(input); ++i) {
-    GstMemory* memory = gst_buffer_peek_memory(input, i);
-    while (memory->parent) memory = memory->parent;
-    if (!gst_is_dmabuf_memory(memory)) continue;
-    session.watch().watch(memory, [cache = std::weak_ptr(session.cache()),
-                                   identity = identity_of(gst_dmabuf_memory_get_fd(memory))] {
-      if (const auto alive = cache.lock()) alive->evict(identity);
-    });
-  }
+std::optional<BufferIdentity> dmabuf_identity(GstMemory* memory) {
+  if (!gst_is_dmabuf_memory(memory)) return std::nullopt;
+  return identity_of(gst_dmabuf_memory_get_fd(memory));
 }
 
 }  // namespace
@@ -171,18 +164,7 @@ ImportAnswer import_frame(GlSession& session, GstBuffer* input, const InputPictu
   }
   out.identity = request->image.objects[0].identity;
   const gl::ImportKey key = gl::ImportKey::of(request->image);
-  gl::ImportCache::Answer known = session.cache()->find(key);
-  switch (known.kind) {
-    using enum gl::ImportCache::Answer::Kind;
-    case Hit:
-      out.imported = std::move(known.imported);
-      return out;
-    case Refused:
-      out.reason = known.reason;
-      return out;
-    case Miss:
-      break;
-  }
+  if (find_known(session, key, out)) return out;
   Attempt attempt{.session = session,
                   .input = input,
                   .picture = picture,
@@ -198,7 +180,7 @@ ImportAnswer import_frame(GlSession& session, GstBuffer* input, const InputPictu
   out.imported = std::move(*asked);
   out.verified = attempt.verified;
   session.cache()->store(key, out.imported);
-  forget_with(session, input);
+  forget_with(session, input, dmabuf_identity);
   return out;
 }
 

@@ -6,28 +6,10 @@
 
 #include "gst/common/opaque_memory.hpp"
 #include "gst/dxvagl/import_check.hpp"
+#include "gst/dxvagl/import_memory.hpp"
 #include "lib/base/log.hpp"
 
 namespace dxva::gst {
-namespace {
-
-// What the cache holds must not outlive the producer's memory, whose number may be anything's
-// after that.
-void forget_with(GlSession& session, GstBuffer* input) {
-  for (guint i = 0; i < gst_buffer_n_memory(input); ++i) {
-    GstMemory* memory = gst_buffer_peek_memory(input, i);
-    while (memory->parent) memory = memory->parent;
-    const auto identity = opaque_identity(memory);
-    if (!identity) continue;
-    session.watch().watch(memory,
-                          [cache = std::weak_ptr(session.cache()), identity = *identity] {
-                            if (const auto alive = cache.lock()) alive->evict(identity);
-                          });
-  }
-}
-
-}  // namespace
-
 ImportAnswer import_opaque(GlSession& session, GstBuffer* input, const InputPicture& picture,
                            const ImportWish& wish) {
   const Result<gl::OpaqueRequest> request = as_opaque(input, picture);
@@ -42,18 +24,7 @@ ImportAnswer import_opaque(GlSession& session, GstBuffer* input, const InputPict
     return out;
   }
   const gl::ImportKey key = gl::ImportKey::of(request->image);
-  gl::ImportCache::Answer known = session.cache()->find(key);
-  switch (known.kind) {
-    using enum gl::ImportCache::Answer::Kind;
-    case Hit:
-      out.imported = std::move(known.imported);
-      return out;
-    case Refused:
-      out.reason = known.reason;
-      return out;
-    case Miss:
-      break;
-  }
+  if (find_known(session, key, out)) return out;
   std::optional<Result<gl::Source>> source;
   session.thread().run([&] { source.emplace(session.memory_objects()->import(*request)); });
   if (!*source) {
@@ -76,7 +47,7 @@ ImportAnswer import_opaque(GlSession& session, GstBuffer* input, const InputPict
     out.verified = *proved;
   }
   session.cache()->store(key, out.imported);
-  forget_with(session, input);
+  forget_with(session, input, opaque_identity);
   return out;
 }
 
