@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 
 #include "tests/check/support/check.hpp"
 
@@ -388,6 +389,31 @@ void expect_same(const std::vector<Picture>& got, const std::vector<Picture>& wa
   fail_unless_equals_int(got.size(), wanted.size());
   for (size_t i = 0; i < wanted.size(); ++i)
     fail_unless(got[i].hash == wanted[i].hash, "picture %zu differs", i);
+}
+
+void expect_right_after_seeks(const char* sink_caps, const std::vector<Picture>& wanted,
+                              const std::function<Decoded(const Options&)>& play) {
+  std::map<GstClockTime, std::string> by_time;
+  for (const Picture& picture : wanted) by_time[picture.pts] = picture.hash;
+  for (const int flags : {int(GST_SEEK_FLAG_KEY_UNIT), int(GST_SEEK_FLAG_ACCURATE)}) {
+    int seeks = 0;
+    Options options{.sink_caps = sink_caps};
+    options.at_picture = [&](GstElement* pipeline, size_t pictures) {
+      if (pictures % 7 != 3 || seeks >= 8) return;
+      const GstClockTime to = GstClockTime((seeks * 5) % 11) * 200 * GST_MSECOND;
+      ++seeks;
+      fail_unless(gst_element_seek_simple(
+          pipeline, GST_FORMAT_TIME, static_cast<GstSeekFlags>(GST_SEEK_FLAG_FLUSH | flags),
+          gint64(to)));
+    };
+    const Decoded out = play(options);
+    fail_unless_equals_int(seeks, 8);
+    fail_unless(out.pictures.size() > 40);
+    for (const Picture& picture : out.pictures) {
+      fail_unless(by_time.count(picture.pts) == 1);
+      fail_unless(by_time[picture.pts] == picture.hash);
+    }
+  }
 }
 
 }  // namespace dxva::test

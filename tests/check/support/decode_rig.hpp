@@ -88,6 +88,11 @@ void expect_end_of_stream(const gst::GstPtr<GstElement>& pipeline);
 // Fails the test unless both lists are the same pictures.
 void expect_same(const std::vector<Picture>& got, const std::vector<Picture>& wanted);
 
+// Plays with eight flushing seeks, to key units and exact ones, into `sink_caps`: afterwards
+// each picture must be the one that has its time in `wanted`, a plain run.
+void expect_right_after_seeks(const char* sink_caps, const std::vector<Picture>& wanted,
+                              const std::function<Decoded(const Options&)>& play);
+
 inline constexpr const char* kDmabufNv12 = "video/x-raw(memory:DMABuf),format=NV12";
 
 }  // namespace dxva::test
