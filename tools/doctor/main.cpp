@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "tools/doctor/child.hpp"
 #include "tools/doctor/json.hpp"
@@ -102,25 +103,19 @@ Json examine(const Options& options) {
   const Json drm = probe_drm();
   out.set("drm", drm);
 
-  Json va = Json::array();
+  std::vector<std::string> devices;
   for (const Json& node : drm.items())
-    if (!node.at("error").exists())
-      va.add(run_child({"--probe=va", "--device=" + node.at("node").text()}));
+    if (!node.at("error").exists()) devices.push_back(node.at("node").text());
   const char* wanted = g_getenv("GST_DXVA_DEVICE");
   const std::string device = !options.device.empty() ? options.device : wanted ? wanted : "";
-  if (device == "software") va.add(run_child({"--probe=va", "--device=software"}));
-  // A child that died could not say for whom it asked.
-  Json named = Json::array();
-  size_t next = 0;
-  std::vector<std::string> names;
-  for (const Json& node : drm.items())
-    if (!node.at("error").exists()) names.push_back(node.at("node").text());
-  names.emplace_back("software");
-  for (Json one : va.items()) {
-    one.set("device", names[next++]);
-    named.add(one);
+  if (device == "software") devices.push_back(device);
+  Json va = Json::array();
+  for (const std::string& name : devices) {
+    Json one = run_child({"--probe=va", "--device=" + name});
+    one.set("device", name);  // a child that died could not say for whom it asked
+    va.add(one);
   }
-  out.set("va", named);
+  out.set("va", va);
   out.set("gl", run_child({"--probe=gl"}));
   std::vector<std::string> decode = {"--probe=decode"};
   if (!options.device.empty()) decode.push_back("--device=" + options.device);
