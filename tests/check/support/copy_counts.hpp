@@ -6,13 +6,17 @@
 namespace dxva::test {
 
 // What pictures cost in the CPU's memory, counted from outside: linking count_copies.cpp into a
-// program stands in for libc's functions. What drivers do inside is theirs (libavcodec, softva,
-// Mesa: the ones that decode and draw) and is left out, by looking at who called. The program
-// must be linked with export_dynamic.
+// program stands in for libc's functions. What drivers do inside (libavcodec and softva decode,
+// Mesa draws) is counted apart, by looking at who called. The program must be linked with
+// export_dynamic.
 struct CopyCounts {
-  uint64_t copied_bytes = 0;   // memcpy, memmove and their checked forms, of 64 bytes and more
-  uint64_t driver_bytes = 0;   // … by drivers
+  uint64_t copied_bytes = 0;  // memcpy, memmove and their checked forms, of 64 bytes and more
+  uint64_t decoder_bytes = 0;
+  uint64_t renderer_bytes = 0;
   uint64_t large_mallocs = 0;  // malloc, calloc, realloc, … of more than 4 KiB
+  uint64_t decoder_mallocs = 0;
+  uint64_t renderer_mallocs = 0;
+  uint64_t renderer_malloc_bytes = 0;
 };
 [[nodiscard]] CopyCounts copy_counts();
 

@@ -32,58 +32,69 @@ constexpr size_t kSmallCopy = 64;
 constexpr size_t kLarge = 4096;
 
 std::atomic<bool> counting{false};
-std::atomic<uint64_t> copied_bytes, driver_bytes, large_mallocs;
 thread_local bool inside = false;  // what looking up costs is not counted
 
-// Who decodes and who draws.
-bool is_driver(const void* address) {
+// Who decodes and who draws; everybody else is a client of theirs.
+enum class Party : uint8_t { kClient, kDecoder, kRenderer };
+
+struct Tally {
+  std::atomic<uint64_t> copied_bytes{0};
+  std::atomic<uint64_t> large_mallocs{0};
+  std::atomic<uint64_t> large_malloc_bytes{0};
+};
+std::array<Tally, 3> tallies;
+Tally& tally_of(Party party) {
+  return tallies[static_cast<size_t>(party)];
+}
+
+Party party_of(const void* address) {
   Dl_info found{};
-  if (::dladdr(address, &found) == 0 || !found.dli_fname) return false;
+  if (::dladdr(address, &found) == 0 || !found.dli_fname) return Party::kClient;
   const std::string_view path = found.dli_fname;
   const std::string_view name = path.substr(path.rfind('/') + 1);
-  for (const char* driver : {"dxvasoft", "libav", "libsw", "libdav1d", "libgallium", "swrast",
-                             "kms_swrast", "libLLVM", "libEGL_mesa", "_dri"})
-    if (name.find(driver) != std::string_view::npos) return true;
-  return false;
+  for (const char* driver : {"dxvasoft", "libav", "libsw", "libdav1d"})
+    if (name.find(driver) != std::string_view::npos) return Party::kDecoder;
+  for (const char* driver :
+       {"libgallium", "swrast", "kms_swrast", "libLLVM", "libEGL_mesa", "_dri"})
+    if (name.find(driver) != std::string_view::npos) return Party::kRenderer;
+  return Party::kClient;
 }
 
 // Of a place in code: asked for each row of each picture, so it is remembered.
-bool is_driver_cached(const void* address) {
+Party party_cached(const void* address) {
   struct Known {
     const void* address;
-    bool driver;
+    Party party;
   };
   thread_local std::array<Known, 256> known{};
   Known& slot = known[(reinterpret_cast<uintptr_t>(address) >> 2) % known.size()];
-  if (slot.address != address) slot = {address, is_driver(address)};
-  return slot.driver;
+  if (slot.address != address) slot = {address, party_of(address)};
+  return slot.party;
 }
 
 // Allocators are called by allocators: the whole stack says for whom.
-bool a_driver_asks() {
+Party party_that_asks() {
   void* stack[64];
   const int depth = ::backtrace(stack, 64);
   for (int i = 0; i < depth; ++i)
-    if (is_driver(stack[i])) return true;
-  return false;
+    if (const Party party = party_of(stack[i]); party != Party::kClient) return party;
+  return Party::kClient;
 }
 
 void count_copy(size_t size, const void* caller) {
   if (size < kSmallCopy || inside || !counting.load(std::memory_order_relaxed)) return;
   inside = true;
-  (is_driver_cached(caller) ? driver_bytes : copied_bytes) += size;
-  inside = false;
-}
-
-void count_rare(std::atomic<uint64_t>& counter) {
-  if (inside || !counting.load(std::memory_order_relaxed)) return;
-  inside = true;
-  if (!a_driver_asks()) ++counter;
+  tally_of(party_cached(caller)).copied_bytes += size;
   inside = false;
 }
 
 void count_malloc(size_t size) {
-  if (size > kLarge) count_rare(large_mallocs);
+  if (size <= kLarge || inside || !counting.load(std::memory_order_relaxed)) return;
+  inside = true;
+  Tally& tally = tally_of(party_that_asks());
+  ++tally.large_mallocs;
+  tally.large_malloc_bytes += size;
+  inside = false;
 }
 
 // Written out, or the compiler makes a call of memmove of it, which is ourselves.
@@ -154,13 +165,20 @@ EXPORTED int posix_memalign(void** out, size_t alignment, size_t size) noexcept 
 namespace dxva::test {
 
 CopyCounts copy_counts() {
-  return {.copied_bytes = copied_bytes,
-          .driver_bytes = driver_bytes,
-          .large_mallocs = large_mallocs};
+  const Tally& client = tally_of(Party::kClient);
+  const Tally& decoder = tally_of(Party::kDecoder);
+  const Tally& renderer = tally_of(Party::kRenderer);
+  return {.copied_bytes = client.copied_bytes,
+          .decoder_bytes = decoder.copied_bytes,
+          .renderer_bytes = renderer.copied_bytes,
+          .large_mallocs = client.large_mallocs,
+          .decoder_mallocs = decoder.large_mallocs,
+          .renderer_mallocs = renderer.large_mallocs,
+          .renderer_malloc_bytes = renderer.large_malloc_bytes};
 }
 
 void start_counting_copies() {
-  (void)a_driver_asks();  // its first call loads a library
+  (void)party_that_asks();  // its first call loads a library
   counting = true;
 }
 

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What bringing a decoded frame into OpenGL textures costs, without a copy and with one.
+
+Two figures for each way. *Added*: the process's CPU time with the upload less that of decoding alone, in the same round.
+*Behind the decoder*: what is spent between the uploader's sink pad and the frame given back, on all threads, from inside
+the process; decoding's own ups and downs are not in it. GstGL uploads lazily, so each frame is mapped for OpenGL, once,
+on its thread.
+"""
+
+import clips
+import peers
+from plan import Plan
+from report import Report, Verdict
+from ways import Way, behind_ms, in_turns, outside_counts
+
+ADDED_MS = 0.1
+ELEMENT_US = 20
+OF_THE_PEERS = 0.6
+
+
+def run(plan: Plan) -> Report:
+    report = Report("", "CPU ms/frame")
+    parts = []
+    for size in plan.sizes:
+        parts.append(_measure(plan, size, report))
+    report.what = f"H.264 into textures: {'; '.join(parts)}; medians of {plan.rounds}"
+    return report
+
+
+def _measure(plan: Plan, size: str, report: Report) -> str:
+    width, height = plan.size(size)
+    source = f"filesrc location={clips.h264(plan, size)} ! qtdemux ! h264parse"
+    va = peers.gst_va(plan)
+
+    def into_gl(name: str, decoder: str, uploader: str, environment=None, map_in_gl=True) -> Way:
+        return Way(f"{size} {name}", f"{source} ! {decoder} ! {uploader} name=up ! video/x-raw(memory:GLMemory)",
+                   environment or {}, watch="up", map_in_gl=map_in_gl)
+
+    ours = into_gl("dxvadec ! dxvaglupload", "dxvadec", "dxvaglupload")
+    bare = into_gl("dxvadec ! dxvaglupload, not mapped", "dxvadec", "dxvaglupload", map_in_gl=False)
+    stranger = into_gl("dxvadec ! glupload", "dxvadec ! video/x-raw(memory:DMABuf)", "glupload")
+    theirs = into_gl("vah264dec ! glupload", "vah264dec", "glupload", va)
+    ours_copied = into_gl("dxvadec zero-copy=off ! dxvaglupload", "dxvadec zero-copy=off", "dxvaglupload")
+    theirs_copied = into_gl("vah264dec, system memory ! glupload", "vah264dec ! video/x-raw,format=NV12", "glupload", va)
+    ours_base = Way(f"{size} dxvadec alone", f"{source} ! dxvadec ! video/x-raw(memory:DMABuf)")
+    theirs_base = Way(f"{size} vah264dec alone", f"{source} ! vah264dec ! video/x-raw(memory:VAMemory)", va)
+    base = {ours: ours_base, stranger: ours_base, theirs: theirs_base, ours_copied: ours_base,
+            theirs_copied: theirs_base}
+    zero_copy = [ours, bare, stranger, theirs] if peers.imports() else []
+    copied = [ours_copied, theirs_copied]
+
+    warm_up, frames = plan.window(size)
+    runs = in_turns(plan, [ours_base, theirs_base, *zero_copy, *copied], warm_up, frames, f"zero-copy {size}")
+    added, behind = {}, {}
+    for way in [*zero_copy, *copied]:
+        behind[way] = runs.median(way.name, behind_ms)
+        if way in base:
+            added[way] = runs.added(way.name, base[way].name)
+            report.figures.append((f"{way.name}: added", added[way]))
+        report.figures.append((f"{way.name}: behind the decoder", behind[way]))
+    report.figures += [(way.name, runs.median(way.name)) for way in (ours_base, theirs_base)]
+
+    element = behind.get(bare)
+    report.verdicts += [
+        Verdict(f"{size} zero-copy, added", added.get(ours), ADDED_MS, "ms/frame"),
+        Verdict(f"{size} zero-copy, dxvaglupload itself", element and element * 1000, ELEMENT_US, "us/frame"),
+        Verdict(f"{size} zero-copy, ours / vah264dec ! glupload, behind the decoder",
+                runs.ratio(ours.name, theirs.name, behind_ms)),
+        Verdict(f"{size} zero-copy, ours / dxvadec ! glupload, behind the decoder",
+                runs.ratio(ours.name, stranger.name, behind_ms)),
+        Verdict(f"{size} one copy, ours / vah264dec ! glupload, added",
+                _quotient(added.get(ours_copied), added.get(theirs_copied)), OF_THE_PEERS),
+    ]
+    for way in [*zero_copy, *copied]:
+        if way.name not in runs.failed:
+            report.counts[way.name] = outside_counts(plan, way, width * height * 3 // 2, warm_up, frames)
+    report.notes += runs.failed.values()
+    if not zero_copy:
+        report.notes.append("OpenGL imports nothing on this rig")
+    for way in (stranger, theirs):
+        if runs.of.get(way.name) and "DMABuf" not in runs.of[way.name][0]["caps_before"]:
+            report.notes.append(f"{way.name} has not negotiated dma-bufs: {runs.of[way.name][0]['caps_before']}")
+    return f"{width}x{height}, {frames - warm_up} frames behind {warm_up}"
+
+
+def _quotient(ours: float | None, theirs: float | None) -> float | None:
+    return None if ours is None or not theirs else ours / theirs
