@@ -54,16 +54,36 @@ bool Decoder::open() {
   return use_device(device_.open(active_));
 }
 
+namespace {
+
+// decodebin3 takes the next decoder when one fails on its way to READY; before GStreamer 1.24
+// it passes the failed one's error on all the same, and whoever listens ends the stream.
+bool error_would_end_autoplugging(GstVideoDecoder& element) {
+  if (GST_STATE(&element) != GST_STATE_NULL) return false;
+  guint major = 0, minor = 0, micro = 0, nano = 0;
+  gst_version(&major, &minor, &micro, &nano);
+  if (major > 1 || minor >= 23) return false;
+  const auto parent =
+      GstPtr<GstObject>::adopt(gst_object_get_parent(GST_OBJECT_CAST(&element)));
+  return parent && g_strcmp0(G_OBJECT_TYPE_NAME(parent.get()), "GstDecodebin3") == 0;
+}
+
+}  // namespace
+
 bool Decoder::use_device(const Status& chosen) {
   display_ = device_.display();
   stats_.set_device(display_ ? display_->vendor() + " (" + display_->node() + ")" : "none");
   if (chosen) return true;
   const std::string why = chosen.error().describe();
   if (!active_.software_fallback) {
-    GST_ELEMENT_ERROR(&element_, RESOURCE, NOT_FOUND,
-                      ("No VA-API device for device=%s, and software-fallback is off.",
-                       active_.device.c_str()),
-                      ("%s", why.c_str()));
+    // Both with the same words.
+    const auto* text = "No VA-API device for device=%s, and software-fallback is off.";
+    if (error_would_end_autoplugging(element_))
+      GST_ELEMENT_WARNING(&element_, RESOURCE, NOT_FOUND, (text, active_.device.c_str()),
+                          ("%s", why.c_str()));
+    else
+      GST_ELEMENT_ERROR(&element_, RESOURCE, NOT_FOUND, (text, active_.device.c_str()),
+                        ("%s", why.c_str()));
     return false;
   }
   // Not an error: a failure here ends playbin3 in 1.22 instead of trying the next decoder.

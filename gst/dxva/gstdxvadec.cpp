@@ -145,7 +145,8 @@ static void install_properties(GObjectClass* klass) {
       klass, PROP_SOFTWARE_FALLBACK,
       g_param_spec_boolean("software-fallback", "Software fallback",
                            "Decode on the CPU what no device decodes, or when it fails; off, "
-                           "the element fails instead",
+                           "the element fails instead (GST_DXVA_SOFTWARE_FALLBACK=0 makes off "
+                           "the default)",
                            TRUE, kFlags));
   g_object_class_install_property(
       klass, PROP_LOW_LATENCY,
@@ -174,6 +175,9 @@ static void finalize(GObject* object) {
 }
 
 static GstStateChangeReturn change_state(GstElement* element, GstStateChange change) {
+  // Not as the base class's open(), which adds an error that says nothing, and is always fatal.
+  if (change == GST_STATE_CHANGE_NULL_TO_READY && !impl(element).open())
+    return GST_STATE_CHANGE_FAILURE;
   // Before the parent takes the stream lock, which a wait for a surface holds.
   if (change == GST_STATE_CHANGE_PAUSED_TO_READY) impl(element).interrupt(true);
   return GST_ELEMENT_CLASS(gst_dxva_dec_parent_class)->change_state(element, change);
@@ -235,7 +239,6 @@ static void gst_dxva_dec_class_init(GstDxvaDecClass* klass) {
   gst_caps_unref(src);
 
   auto* decoder = GST_VIDEO_DECODER_CLASS(klass);
-  decoder->open = [](GstVideoDecoder* d) -> gboolean { return impl(d).open(); };
   decoder->close = [](GstVideoDecoder* d) -> gboolean { return impl(d).close(); };
   decoder->start = [](GstVideoDecoder* d) -> gboolean { return impl(d).start(); };
   decoder->stop = [](GstVideoDecoder* d) -> gboolean { return impl(d).stop(); };

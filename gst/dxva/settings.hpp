@@ -15,9 +15,9 @@ enum class ZeroCopy { Auto, Require, Off };
 // The element's properties as a value; a decoder takes a copy when it starts.
 struct Settings {
   std::string device = default_device();
-  ZeroCopy zero_copy = default_zero_copy();
+  ZeroCopy zero_copy = is_zero("GST_DXVA_ZEROCOPY") ? ZeroCopy::Off : ZeroCopy::Auto;
   video::LayoutRule layout = video::LayoutRule::Any;
-  bool software_fallback = true;
+  bool software_fallback = !is_zero("GST_DXVA_SOFTWARE_FALLBACK");
   bool low_latency = false;
   uint32_t extra_surfaces = kDefaultExtraSurfaces;
 
@@ -29,9 +29,9 @@ struct Settings {
     const char* device = std::getenv("GST_DXVA_DEVICE");
     return device && *device ? device : "auto";
   }
-  [[nodiscard]] static ZeroCopy default_zero_copy() {
-    const char* zero_copy = std::getenv("GST_DXVA_ZEROCOPY");
-    return zero_copy && std::string_view(zero_copy) == "0" ? ZeroCopy::Off : ZeroCopy::Auto;
+  [[nodiscard]] static bool is_zero(const char* variable) {
+    const char* value = std::getenv(variable);
+    return value && std::string_view(value) == "0";
   }
 };
 

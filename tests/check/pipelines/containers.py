@@ -1,30 +1,65 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""playbin and playbin3 on MPEG-2 and VP9 in every container that holds them: dxvadec is taken unasked and
-every picture arrives. What dxvadec must leave to others, VP8 and VP9 with an alpha channel, it leaves."""
+"""playbin and playbin3 on every codec in every container that holds it, and on the collection's files: dxvadec is
+in the pipeline unasked, and the sink draws every picture. Where dxvadec steps aside (no device and no software
+behind it; VP8 and VP9 with an alpha channel) the next decoder plays.
 
+containers.py AUTOPLUG"""
+
+import json
+import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+SUPPORT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(SUPPORT / "support"), str(SUPPORT / "media")]
 
+import manifest  # noqa: E402
 import rig  # noqa: E402
-from tap import Tap  # noqa: E402
+from tap import Tap, skip_all  # noqa: E402
 
+AUTOPLUG = sys.argv[1]
+PLAYBINS = ("playbin", "playbin3")
+SINKS = ("dxvaglsink", "autovideosink", "glimagesink")
 FRAMES = 24
+
+H264 = ["-c:v", "libx264", "-preset", "fast", "-bf", "2", "-pix_fmt", "yuv420p"]
+H265 = ["-c:v", "libx265", "-preset", "fast", "-x265-params", "log-level=none", "-pix_fmt", "yuv420p"]
 MPEG2 = ["-c:v", "mpeg2video", "-qscale:v", "4", "-bf", "2", "-g", "12", "-pix_fmt", "yuv420p"]
+VP8 = ["-c:v", "libvpx", "-deadline", "realtime", "-cpu-used", "8", "-pix_fmt", "yuv420p"]
 VP9 = ["-c:v", "libvpx-vp9", "-deadline", "realtime", "-cpu-used", "8", "-pix_fmt", "yuv420p"]
-# Hidden pictures too: more packets' frames than pictures.
+AV1 = ["-c:v", "libaom-av1", "-usage", "realtime", "-cpu-used", "8", "-pix_fmt", "yuv420p"]
+JPEG = ["-c:v", "mjpeg", "-qscale:v", "4", "-pix_fmt", "yuvj420p"]
+# The first of each codec is also played into the other sinks, and without a device.
 STREAMS = {
-    "mpeg2.mkv": MPEG2, "mpeg2.mp4": MPEG2, "mpeg2.ts": MPEG2, "mpeg2.mpg": [*MPEG2, "-f", "vob"],
-    "vp9.mkv": VP9, "vp9.webm": VP9, "vp9.mp4": VP9,
-    "hidden.webm": ["-c:v", "libvpx-vp9", "-deadline", "good", "-cpu-used", "5", "-auto-alt-ref", "6",
-                    "-lag-in-frames", "25", "-pix_fmt", "yuv420p"],
+    "h264.mp4": H264, "h264.mkv": H264, "h264.ts": H264, "h264.mov": H264, "h264.flv": H264, "h264.avi": H264,
+    "h265.mp4": [*H265, "-tag:v", "hvc1"], "h265.mkv": H265, "h265.ts": H265,
+    "vp8.webm": VP8, "vp8.mkv": VP8,
+    "vp9.webm": VP9, "vp9.mkv": VP9, "vp9.mp4": VP9,
+    # Hidden pictures too: more packets' frames than pictures.
+    "vp9-hidden.webm": ["-c:v", "libvpx-vp9", "-deadline", "good", "-cpu-used", "5", "-auto-alt-ref", "6",
+                        "-lag-in-frames", "25", "-pix_fmt", "yuv420p"],
+    "av1.mkv": AV1, "av1.mp4": AV1, "av1.webm": AV1,
+    "mpeg2.ts": MPEG2, "mpeg2.mkv": MPEG2, "mpeg2.mp4": MPEG2, "mpeg2.mpg": [*MPEG2, "-f", "vob"],
+    "jpeg.avi": JPEG, "jpeg.mov": JPEG, "jpeg.mkv": JPEG,
 }
 ALPHA = {"vp8": "libvpx", "vp9": "libvpx-vp9"}
+
+
+@dataclass(frozen=True)
+class Media:
+    name: str
+    path: Path
+    frames: int
+
+    @property
+    def codec(self) -> str:
+        return re.split(r"[-./]", self.name)[0]
 
 
 def make(out: Path, picture: str, options: list[str]) -> None:
@@ -33,61 +68,168 @@ def make(out: Path, picture: str, options: list[str]) -> None:
                    check=True, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=rig.SECONDS)
 
 
-def play(playbin: str, media: Path) -> rig.Ran:
-    return rig.run(["gst-launch-1.0", "-v", playbin, f"uri={media.as_uri()}",
-                    "video-sink=dxvaglupload ! fakesink name=end silent=false"])
-
-
-def pictures(ran: rig.Ran) -> int:
-    return len(re.findall(r"end: last-message = chain", ran.out))
-
-
-def whole_files(tap: Tap, folder: Path) -> None:
+def made(tap: Tap, folder: Path) -> list[Media]:
+    out = []
     for name, options in STREAMS.items():
-        media = folder / name
         try:
-            make(media, "", options)
+            make(folder / name, "", options)
+            out.append(Media(name, folder / name, FRAMES))
         except (subprocess.SubprocessError, OSError) as error:
             tap.skip(name, f"cannot be made: {str(error).splitlines()[0][:100]}")
-            continue
-        for playbin in ("playbin", "playbin3"):
-            ran = play(playbin, media)
-            tap.case(ran.status == 0 and "GstDxvaDec" in ran.out and pictures(ran) == FRAMES,
-                     f"{playbin} takes dxvadec for {name} and shows every picture",
-                     f"{pictures(ran)} pictures; {str(ran)[-2000:]}")
+    return out
+
+
+def collected() -> list[Media]:
+    """The smallest stream of each codec in each kind of file that the collection has."""
+    if not (manifest.folder() / "manifest.tsv").is_file():
+        return []
+    best: dict[tuple[str, str], manifest.Stream] = {}
+    for stream in manifest.read_streams():
+        kind = (stream.codec, stream.path.suffix)
+        fits = (stream.expect == "decode" and stream.trusted and stream.on_device and len(stream.hashes) >= 3 and
+                stream.file not in manifest.REFUSED_BY_PARSER and stream.path.is_file())
+        if fits and (kind not in best or stream.path.stat().st_size < best[kind].path.stat().st_size):
+            best[kind] = stream
+    return [Media(stream.file, stream.path, len(stream.hashes)) for stream in best.values()]
+
+
+def has_jpegparse() -> bool:
+    """A parser that playbin takes; it has no rank before GStreamer 1.24, and dxvadec wants whole pictures."""
+    ran = rig.run(["gst-inspect-1.0", "jpegparse"])
+    return re.search(r"Rank\s+none", ran.out) is None
+
+
+@dataclass(frozen=True)
+class Played:
+    playbin: str
+    sink: str
+    media: Media
+    found: dict  # of autoplug
+
+    def __str__(self) -> str:
+        return json.dumps(self.found)
+
+    def right(self) -> bool:
+        return not self.found["error"] and self.found["drawn"] == self.media.frames
+
+    def decoded_by_us(self) -> bool:
+        return "dxvadec" in self.found["elements"]
+
+
+def play(runs: list[tuple[str, str, Media]], *settings: str, **environment: str) -> list[Played]:
+    """What came to no decoder at all is played again: parsebin of GStreamer 1.22 sometimes waits for ever with VP8, for
+    which it has no parser, on a busy machine and whoever decodes."""
+    results = play_once(runs, *settings, **environment)
+    for _ in range(3):
+        again = [at for at, one in enumerate(results) if one.found["error"] and not one.found["tried"]]
+        if not again:
+            break
+        for at, one in zip(again, play_once([runs[at] for at in again], *settings, **environment)):
+            results[at] = one
+    return results
+
+
+def play_once(runs: list[tuple[str, str, Media]], *settings: str, **environment: str) -> list[Played]:
+    """In one process, on one X server, in GstGL's own way; in a new one after a run that died."""
+    clean = {name: value for name, value in os.environ.items()
+             if name not in ("GST_GL_WINDOW", "GST_GL_PLATFORM", "GST_GL_API")}
+    results: list[Played] = []
+    while len(results) < len(runs):
+        rest = runs[len(results):]
+        lines = "".join(f"{playbin}\t{sink} sync=false\t{media.path.as_uri()}\n" for playbin, sink, media in rest)
+        done = subprocess.run(["xvfb-run", "-a", AUTOPLUG, *settings], input=lines, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, errors="replace", env=dict(clean, **environment))
+        said = done.stdout.splitlines()
+        found = [json.loads(line) for line in said if line.startswith("{")]
+        ended = said.count("ended")
+        if ended < len(rest):
+            how = f"died: {' '.join(done.stderr.splitlines()[-3:])}"
+            if len(found) > ended:  # everything was played, and then the pipeline was taken apart
+                found[-1]["error"] = how
+            else:
+                found.append({"elements": [], "tried": [], "drawn": 0, "warnings": [], "error": how})
+        results += [Played(*run, answer) for run, answer in zip(rest, found)]
+    return results
+
+
+def first_of_each_codec(media: list[Media]) -> list[Media]:
+    first: dict[str, Media] = {}
+    for one in media:
+        first.setdefault(one.codec, one)
+    return list(first.values())
+
+
+def plays(tap: Tap, media: list[Media]) -> None:
+    runs = [(playbin, SINKS[0], one) for one in media for playbin in PLAYBINS]
+    runs += [(playbin, sink, one) for one in first_of_each_codec(media) for sink in SINKS[1:] for playbin in PLAYBINS]
+    results = play(runs)
+    # What no decoder plays is not ours to play: a type that is not found, a parser that refuses, playbin3 of
+    # GStreamer 1.22 that dies when it takes its pipeline apart (MPEG-2 with sound in TS).
+    doubtful = [one for one in results if not one.right()]
+    without_us = play([(one.playbin, one.sink, one.media) for one in doubtful],
+                      GST_PLUGIN_FEATURE_RANK="dxvadec:NONE") if doubtful else []
+    hopeless = {(one.playbin, one.sink, one.media) for one in without_us if not one.right()}
+    for one in results:
+        name = f"{one.playbin}: {one.media.name} by dxvadec into {one.sink}, every picture"
+        if (one.playbin, one.sink, one.media) in hopeless:
+            tap.skip(name, f"it does not play with the other decoders either: {one.found['error'][:100]}")
+        else:
+            tap.case(one.right() and one.decoded_by_us(), name, f"{one.media.frames} pictures; {one}")
+
+
+def without_a_device(tap: Tap, media: list[Media]) -> None:
+    """dxvadec comes first and fails on the way to READY: that is how it says that another one should."""
+    nowhere = {"GST_DXVA_DEVICE": "/dev/dri/renderD255", "LIBVA_DRIVER_NAME": "none"}
+    runs = [(playbin, SINKS[0], one) for one in first_of_each_codec(media) for playbin in PLAYBINS]
+    for how, settings, more in (
+        ("as playbin plugs it", ["dxvadec.software-fallback=false"], {}),
+        ("by GST_DXVA_SOFTWARE_FALLBACK=0", [], {"GST_DXVA_SOFTWARE_FALLBACK": "0"}),
+    ):
+        for one in play(runs, *settings, **nowhere, **more):
+            tap.case(one.right() and "dxvadec" in one.found["tried"] and not one.decoded_by_us(),
+                     f"{one.playbin}: {one.media.name} by another decoder, software-fallback=false {how}", str(one))
 
 
 def alpha(tap: Tap, folder: Path) -> None:
     for codec, encoder in ALPHA.items():
-        media = folder / f"alpha-{codec}.webm"
+        path = folder / f"{codec}-alpha.webm"
         try:
-            make(media, ",format=yuva420p,colorchannelmixer=aa=0.5",
+            make(path, ",format=yuva420p,colorchannelmixer=aa=0.5",
                  ["-c:v", encoder, "-pix_fmt", "yuva420p", "-auto-alt-ref", "0", "-deadline", "realtime"])
         except (subprocess.SubprocessError, OSError) as error:
             tap.skip(f"{codec} with alpha", f"cannot be made: {str(error).splitlines()[0][:100]}")
             continue
         # A sink that is awaited lets gst-launch 1.22 miss errors that come before the first picture.
         parser = "vp9parse !" if codec == "vp9" else ""
-        ran = rig.run(f'gst-launch-1.0 filesrc location="{media}" ! matroskademux ! {parser} dxvadec ! fakesink async=false')
+        ran = rig.run(f'gst-launch-1.0 filesrc location="{path}" ! matroskademux ! {parser} dxvadec ! fakesink async=false')
         tap.case(ran.status == 1 and "has an alpha channel" in ran.err,
                  f"dxvadec refuses {codec} with alpha and says why", str(ran)[-2000:])
         wrapper = f"{codec}alphadecodebin"
-        for playbin in ("playbin", "playbin3"):
-            what = f"{playbin} takes {wrapper} for {codec} with alpha"
-            if rig.run(["gst-inspect-1.0", "--exists", wrapper]).status != 0:
-                tap.skip(what, f"{wrapper} is not installed")
-                continue
-            ran = play(playbin, media)
-            tap.case(ran.status == 0 and wrapper in ran.out and "GstDxvaDec" not in ran.out and
-                     "format=(string)A420" in ran.out and pictures(ran) == FRAMES, what,
-                     f"{pictures(ran)} pictures; {str(ran)[-2000:]}")
+        what = f"takes {wrapper} for {codec} with alpha"
+        if rig.run(["gst-inspect-1.0", "--exists", wrapper]).status != 0:
+            tap.skip(f"playbin {what}", f"{wrapper} is not installed")
+            continue
+        sink = "dxvaglupload ! fakesink"
+        for one in play([(playbin, sink, Media(path.name, path, FRAMES)) for playbin in PLAYBINS]):
+            tap.case(one.right() and wrapper in one.found["elements"] and not one.decoded_by_us(),
+                     f"{one.playbin} {what}", str(one))
 
 
 def main() -> None:
+    for program in ("xvfb-run", "ffmpeg"):
+        if not shutil.which(program):
+            skip_all(f"{program} is not installed")
     tap = Tap()
-    with tempfile.TemporaryDirectory() as folder:
-        whole_files(tap, Path(folder))
-        alpha(tap, Path(folder))
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        media = made(tap, folder)
+        own_jpeg = has_jpegparse()
+        ours = [one for one in media + collected() if one.codec != "jpeg" or own_jpeg or one.path.suffix in (".avi", ".mov")]
+        if not own_jpeg:
+            tap.skip("JPEG in files and in Matroska", "this GStreamer's playbin takes no jpegparse")
+        plays(tap, ours)
+        without_a_device(tap, media)
+        alpha(tap, folder)
     tap.end()
 
 
