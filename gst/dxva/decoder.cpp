@@ -6,6 +6,7 @@
 
 #include "gst/dxva/codecs.hpp"
 #include "gst/dxva/gstdxvaallocator.hpp"
+#include "lib/base/translation.hpp"
 #include "lib/decode/avcodec_decoder.hpp"
 #include "lib/decode/device_support.hpp"
 
@@ -77,7 +78,7 @@ bool Decoder::use_device(const Status& chosen) {
   const std::string why = chosen.error().describe();
   if (!active_.software_fallback) {
     // Both with the same words.
-    const auto* text = "No VA-API device for device=%s, and software-fallback is off.";
+    const auto* text = _("No VA-API device for device=%s, and software-fallback is off.");
     if (error_would_end_autoplugging(element_))
       GST_ELEMENT_WARNING(&element_, RESOURCE, NOT_FOUND, (text, active_.device.c_str()),
                           ("%s", why.c_str()));
@@ -93,7 +94,7 @@ bool Decoder::use_device(const Status& chosen) {
     GST_INFO_OBJECT(&element_, "no device, decoding in software: %s", why.c_str());
   else
     GST_ELEMENT_WARNING(&element_, RESOURCE, NOT_FOUND,
-                        ("VA-API device %s does not start, decoding in software: %s",
+                        (_("VA-API device %s does not start, decoding in software: %s"),
                          active_.device.c_str(), why.c_str()),
                         (nullptr));
   return true;
@@ -189,8 +190,8 @@ bool Decoder::set_format(GstVideoCodecState* state) {
   // what was meant. GStreamer's vp8alphadecodebin and vp9alphadecodebin have the higher rank.
   if (has_alpha(caps)) {
     GST_ELEMENT_ERROR(&element_, STREAM, CODEC_NOT_FOUND,
-                      ("This %s stream has an alpha channel, which dxvadec does not decode; "
-                       "%salphadecodebin does.",
+                      (_("This %s stream has an alpha channel, which dxvadec does not decode; "
+                         "%salphadecodebin does."),
                        decode::codec_name(*codec), decode::codec_name(*codec)),
                       (nullptr));
     return false;
@@ -267,7 +268,7 @@ void Decoder::report_unserved(const GstCaps* caps) const {
   const GstStructure* structure = gst_caps_get_structure(caps, 0);
   if (device_serves(structure)) return;
   GST_ELEMENT_ERROR(&element_, STREAM, CODEC_NOT_FOUND,
-                    ("The device (%s) does not decode %s, and software-fallback is off.",
+                    (_("The device (%s) does not decode %s, and software-fallback is off."),
                      display_->vendor().c_str(), decode::codec_name(*codec_of(structure))),
                     (nullptr));
 }
@@ -330,17 +331,17 @@ GstFlowReturn Decoder::answer_error(const Error& error) {
     case ErrorCode::Unsupported:
       stats_.count_error();
       GST_ELEMENT_ERROR(&element_, STREAM, CODEC_NOT_FOUND,
-                        ("The device (%s) cannot decode this stream (%s): %s.%s",
+                        (_("The device (%s) cannot decode this stream (%s): %s.%s"),
                          display_ ? display_->vendor().c_str() : "none", stream_name().c_str(),
                          reason_name(error.reason),
-                         active_.software_fallback ? "" : " software-fallback is off."),
+                         active_.software_fallback ? "" : _(" software-fallback is off.")),
                         ("%s", text.c_str()));
       return GST_FLOW_ERROR;
     case ErrorCode::DeviceLost:
       stats_.count_error();
       GST_ELEMENT_ERROR(
           &element_, STREAM, DECODE,
-          ("The device (%s) failed while decoding (%s), and software-fallback is off.",
+          (_("The device (%s) failed while decoding (%s), and software-fallback is off."),
            display_ ? display_->vendor().c_str() : "none", reason_name(error.reason)),
           ("%s", text.c_str()));
       return GST_FLOW_ERROR;

@@ -6,6 +6,7 @@
 
 #include "gst/common/opaque_memory.hpp"
 #include "gst/dxva/decoder.hpp"
+#include "lib/base/translation.hpp"
 
 GST_DEBUG_CATEGORY_EXTERN(dxvadec_debug);
 #define GST_CAT_DEFAULT dxvadec_debug
@@ -83,10 +84,10 @@ Result<bool> Decoder::remake_surfaces(const decode::DecodedFrame& picture,
 Decoder::Prepared Decoder::negotiate(const decode::DecodedFrame& picture,
                                      const OutputFormat& output, SurfaceLook& look) {
   if (output.format == GST_VIDEO_FORMAT_UNKNOWN) {
-    GST_ELEMENT_ERROR(
-        &element_, STREAM, FORMAT,
-        ("Pictures with this chroma format and %u bits are not supported.", picture.bit_depth),
-        (nullptr));
+    GST_ELEMENT_ERROR(&element_, STREAM, FORMAT,
+                      (_("Pictures with this chroma format and %u bits are not supported."),
+                       picture.bit_depth),
+                      (nullptr));
     return {.kind = Prepared::Kind::Refused};
   }
   if (picture.surface) device_.look_for_renderer();
@@ -162,10 +163,10 @@ void Decoder::report_refused_format(const OutputFormat& output) {
   gchar* all = gst_caps_to_string(taken);
   GST_ELEMENT_ERROR(
       &element_, STREAM, FORMAT,
-      ("Downstream does not take the pictures of this stream: they are %s, %ux%u, "
-       "and it takes %s.",
+      (_("Downstream does not take the pictures of this stream: they are %s, %ux%u, "
+         "and it takes %s."),
        gst_video_format_to_string(output.format), output.width, output.height,
-       formats.empty() ? "no such memory" : formats.c_str()),
+       formats.empty() ? _("no such memory") : formats.c_str()),
       ("downstream: %s", all));
   g_free(all);
 }

@@ -5,6 +5,7 @@
 #include "gst/dxva/gstdxvaallocator.hpp"
 #include "gst/dxva/picture_copy.hpp"
 #include "gst/dxva/surface_memory.hpp"
+#include "lib/base/translation.hpp"
 #include "lib/va/cpu_mapper.hpp"
 
 GST_DEBUG_CATEGORY_EXTERN(dxvadec_debug);
@@ -246,14 +247,14 @@ void Decoder::report_late(const Result<uint32_t>& damaged) {
   if (damaged.error().code == ErrorCode::Busy) return;
   stats_.count_error();
   GST_ELEMENT_WARNING(&element_, STREAM, DECODE,
-                      ("The device failed on a picture that is shown already (%s).",
+                      (_("The device failed on a picture that is shown already (%s)."),
                        reason_name(damaged.error().reason)),
                       ("%s", damaged.error().describe().c_str()));
 }
 
 GstFlowReturn Decoder::cannot_export(Reason reason) {
   GST_ELEMENT_ERROR(&element_, STREAM, FAILED,
-                    ("A picture cannot leave without a copy (%s), and zero-copy is require.",
+                    (_("A picture cannot leave without a copy (%s), and zero-copy is require."),
                      reason_name(reason)),
                     (nullptr));
   return GST_FLOW_ERROR;

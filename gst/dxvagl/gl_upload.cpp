@@ -12,6 +12,7 @@
 #include "gst/dxvagl/upload_pool.hpp"
 #include "lib/base/log.hpp"
 #include "lib/base/test_switch.hpp"
+#include "lib/base/translation.hpp"
 
 namespace dxva::gst {
 namespace {
@@ -210,9 +211,9 @@ void GlUpload::warn_of_glx(const GlSession& session) {
     warned_of_glx_ = true;
   }
   GST_ELEMENT_WARNING(&element_, RESOURCE, SETTINGS,
-                      ("OpenGL runs on GLX, where a dma-buf cannot become a texture: every "
-                       "frame is copied. Set GST_GL_PLATFORM=egl, or give the pipeline an EGL "
-                       "context."),
+                      (_("OpenGL runs on GLX, where a dma-buf cannot become a texture: every "
+                         "frame is copied. Set GST_GL_PLATFORM=egl, or give the pipeline an "
+                         "EGL context.")),
                       ("%s", session.api().facts.renderer.c_str()));
 }
 
@@ -231,7 +232,7 @@ GstFlowReturn GlUpload::drop(const Error& error) {
   if (first)
     GST_ELEMENT_WARNING(
         &element_, STREAM, WRONG_TYPE,
-        ("A frame could not be read and was left out (%s).", reason_name(error.reason)),
+        (_("A frame could not be read and was left out (%s)."), reason_name(error.reason)),
         ("%s", error.describe().c_str()));
   return GST_BASE_TRANSFORM_FLOW_DROPPED;
 }

@@ -24,6 +24,7 @@
 #include "gst/dxvagl/sink_interfaces.hpp"
 #include "gst/dxvagl/sink_properties.hpp"
 #include "gst/dxvagl/x11_egl.hpp"
+#include "lib/base/translation.hpp"
 
 using dxva::gst::GstPtr;
 
@@ -84,7 +85,7 @@ bool complete(GstDxvaGlSink* self) {
                              gst_missing_element_message_new(GST_ELEMENT(self), factory));
     GST_ELEMENT_ERROR(
         self, CORE, MISSING_PLUGIN,
-        ("The element %s is not installed (GStreamer's plugin \"opengl\").", factory),
+        (_("The element %s is not installed (GStreamer's plugin \"opengl\")."), factory),
         (nullptr));
     return false;
   }

@@ -4,8 +4,10 @@
 #include "gst/common/log_bridge.hpp"
 #include "gst/dxvagl/gstdxvaglsink.hpp"
 #include "gst/dxvagl/gstdxvaglupload.hpp"
+#include "lib/base/translation.hpp"
 
 static gboolean plugin_init(GstPlugin* plugin) {
+  dxva::bind_translations();
   dxva::gst::install_log_bridge();
   // Both are put into a pipeline by name; autovideosink goes on choosing among GStreamer's own.
   return gst_element_register(plugin, "dxvaglupload", GST_RANK_NONE, GST_TYPE_DXVA_GL_UPLOAD) &&

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "lib/base/translation.hpp"
+
 namespace dxva::drm {
 namespace {
 
@@ -51,25 +53,27 @@ std::string driver_contradiction(const Device& device, std::string_view va_drive
   });
   if (known == kDrivers.end() || va_driver == known->va[0] || va_driver == known->va[1])
     return {};
-  return "LIBVA_DRIVER_NAME=" + std::string(va_driver) + " is not the driver of " +
-         name_of(device) + ", which is " + std::string(known->va[0]) + ": unset it.";
+  return fill(_("LIBVA_DRIVER_NAME=%s is not the driver of %s, which is %s: unset it."),
+              std::string(va_driver), name_of(device), std::string(known->va[0]));
 }
 
 std::string describe_mismatch(const Placement& placement) {
   if (!crosses_gpus(placement)) return {};
-  std::string out = "Pictures are decoded on " + name_of(placement.decoder) + " and drawn on " +
-                    name_of(*placement.renderer) +
-                    ": they cross as linear memory, or as copies. ";
+  std::string out = fill(_("Pictures are decoded on %s and drawn on %s: they cross as linear "
+                           "memory, or as copies."),
+                         name_of(placement.decoder), name_of(*placement.renderer)) +
+                    " ";
   switch (placement.cause) {
     case Cause::Asked:
-      out += std::string(placement.asked_by) + " says so; device=auto takes OpenGL's GPU.";
+      out += fill(_("%s says so; device=auto takes OpenGL's GPU."),
+                  std::string(placement.asked_by));
       break;
     case Cause::NoDriver:
-      out += "No VA-API driver decodes on OpenGL's GPU.";
+      out += _("No VA-API driver decodes on OpenGL's GPU.");
       break;
     case Cause::Late:
-      out += "OpenGL's GPU was not known when decoding began; device=" +
-             placement.renderer->render_node + " takes it.";
+      out += fill(_("OpenGL's GPU was not known when decoding began; device=%s takes it."),
+                  placement.renderer->render_node);
       break;
   }
   if (const std::string more = driver_contradiction(*placement.renderer, placement.va_driver);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // dxva-doctor: what this machine can do with video, what not, and why not.
-#include <glib/gi18n.h>
 #include <gst/gst.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/base/translation.hpp"
 #include "tools/doctor/child.hpp"
 #include "tools/doctor/json.hpp"
 #include "tools/doctor/probes.hpp"
@@ -127,7 +127,8 @@ Json examine(const Options& options) {
 
 int run(int argc, char** argv) {
   std::setlocale(LC_ALL, "");
-  textdomain(GETTEXT_PACKAGE);
+  bind_translations();
+  textdomain(GETTEXT_PACKAGE);  // GLib leaves its own words alone in a program without a domain
   Options options;
   if (!parse(argc, argv, options)) return kUsage;
   if (!options.probe.empty()) {

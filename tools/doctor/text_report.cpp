@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include <glib/gi18n.h>
-
+#include "lib/base/translation.hpp"
 #include "tools/doctor/reports.hpp"
 
 namespace dxva::doctor {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "tools/doctor/verdict.hpp"
 
-#include <glib/gi18n.h>
-
 #include <algorithm>
 #include <cstdio>
+
+#include "lib/base/translation.hpp"
 
 namespace dxva::doctor {
 namespace {
@@ -35,13 +35,6 @@ class Judge {
   }
 
  private:
-  template <typename... Texts>
-  static std::string fill(const char* format, const Texts&... texts) {
-    char* text = g_strdup_printf(format, texts.c_str()...);
-    std::string out = text;
-    g_free(text);
-    return out;
-  }
   void add(const char* id, std::string what, std::string remedy) {
     verdict_.problems.push_back({id, std::move(what), std::move(remedy)});
   }

@@ -6,12 +6,14 @@
 #include <gst/gst.h>
 
 #include <cerrno>
+#include <clocale>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <optional>
 #include <vector>
 
+#include "lib/base/translation.hpp"
 #include "tools/play/options.hpp"
 #include "tools/play/pipeline.hpp"
 #include "tools/play/readback.hpp"
@@ -159,6 +161,9 @@ int complain(const Error& error) {
 }
 
 int run(int argc, char** argv) {
+  std::setlocale(LC_ALL, "");
+  bind_translations();
+  textdomain(GETTEXT_PACKAGE);
   const auto options = parse_options(argc, argv);
   if (!options) return complain(options.error());
   gst_init(nullptr, nullptr);

@@ -5,13 +5,14 @@
 
 #include <vector>
 
+#include "lib/base/translation.hpp"
 #include "tools/play/handles.hpp"
 
 namespace dxva::play {
 namespace {
 
 Error usage_error(const std::string& text) {
-  return {.code = ErrorCode::BadInput, .call = "", .text = text + "; see --help"};
+  return {.code = ErrorCode::BadInput, .call = "", .text = text + _("; see --help")};
 }
 
 std::string take(char* text) {
@@ -21,7 +22,7 @@ std::string take(char* text) {
 
 // MEDIA is a path or a file:// URI.
 Result<std::string> path_of(const std::string& media) {
-  if (media.empty()) return usage_error("MEDIA is empty");
+  if (media.empty()) return usage_error(_("MEDIA is empty"));
   if (!media.starts_with("file://")) return media;
   GError* failure = nullptr;
   const std::string path = take(g_filename_from_uri(media.c_str(), nullptr, &failure));
@@ -39,34 +40,37 @@ Result<Options> parse_options(int argc, char** argv) {
   gboolean check = FALSE, json = FALSE, window = FALSE, hold = FALSE;
   const GOptionEntry entries[] = {
       {"import", 0, 0, G_OPTION_ARG_STRING, &import,
-       "how surfaces reach GL: auto, egl, memory-object or copy", "STEP"},
+       N_("how surfaces reach GL: auto, egl, memory-object or copy"), N_("STEP")},
       {"device", 0, 0, G_OPTION_ARG_STRING, &device,
-       "what decodes: auto, software (the bundled driver) or a render node", "DEVICE"},
+       N_("what decodes: auto, software (the bundled driver) or a render node"), N_("DEVICE")},
       {"zero-copy", 0, 0, G_OPTION_ARG_STRING, &zero_copy,
-       "whether pictures leave the decoder as surfaces: auto, require or off", "WHETHER"},
+       N_("whether pictures leave the decoder as surfaces: auto, require or off"),
+       N_("WHETHER")},
       {"layout", 0, 0, G_OPTION_ARG_STRING, &layout,
-       "which surfaces leave without a copy: any or tight-linear", "LAYOUT"},
+       N_("which surfaces leave without a copy: any or tight-linear"), N_("LAYOUT")},
       {"check", 0, 0, G_OPTION_ARG_NONE, &check,
-       "compare every frame with libavcodec's software decode; exit 1 when one differs",
+       N_("compare every frame with libavcodec's software decode; exit 1 when one differs"),
        nullptr},
       {"framemd5", 0, 0, G_OPTION_ARG_FILENAME, &framemd5,
-       "write one md5 per frame, of its cropped NV12 or P010 bytes; - is stdout", "FILE"},
-      {"json", 0, 0, G_OPTION_ARG_NONE, &json, "print the summary as one JSON object", nullptr},
-      {"window", 0, 0, G_OPTION_ARG_NONE, &window, "show the video as well", nullptr},
+       N_("write one md5 per frame, of its cropped NV12 or P010 bytes; - is stdout"),
+       N_("FILE")},
+      {"json", 0, 0, G_OPTION_ARG_NONE, &json, N_("print the summary as one JSON object"),
+       nullptr},
+      {"window", 0, 0, G_OPTION_ARG_NONE, &window, N_("show the video as well"), nullptr},
       {"sheet", 0, 0, G_OPTION_ARG_FILENAME, &sheet,
-       "where the contact sheet goes; none writes none", "PNG"},
+       N_("where the contact sheet goes; none writes none"), N_("PNG")},
       {"hold", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &hold,
-       "keep every frame to the end, as a sink does that gives none back", nullptr},
+       N_("keep every frame to the end, as a sink does that gives none back"), nullptr},
       {"keep", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_FILENAME, &keep,
-       "folder of the default clip and sheet", "FOLDER"},
-      {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &media, nullptr, "[MEDIA]"},
+       N_("folder of the default clip and sheet"), N_("FOLDER")},
+      {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &media, nullptr, N_("[MEDIA]")},
       {nullptr, 0, 0, G_OPTION_ARG_NONE, nullptr, nullptr, nullptr},
   };
   GOptionContext* context = g_option_context_new(nullptr);
   g_option_context_set_summary(
       context,
-      "Decodes MEDIA through dxvadec and dxvaglupload and says which way its frames went.");
-  g_option_context_add_main_entries(context, entries, nullptr);
+      _("Decodes MEDIA through dxvadec and dxvaglupload and says which way its frames went."));
+  g_option_context_add_main_entries(context, entries, GETTEXT_PACKAGE);
   GError* failure = nullptr;
   const bool parsed = g_option_context_parse(context, &argc, &argv, &failure);
   g_option_context_free(context);
@@ -91,7 +95,7 @@ Result<Options> parse_options(int argc, char** argv) {
     const Owned<GError> owned(failure);
     return usage_error(failure->message);
   }
-  if (given.size() > 1) return usage_error("more than one MEDIA");
+  if (given.size() > 1) return usage_error(_("more than one MEDIA"));
   if (!given.empty()) {
     auto path = path_of(given.front());
     if (!path) return path.error();
@@ -99,11 +103,11 @@ Result<Options> parse_options(int argc, char** argv) {
   } else if (!folder.empty()) {
     options.media = folder + "/clip.mp4";
   } else {
-    return usage_error("no MEDIA");
+    return usage_error(_("no MEDIA"));
   }
   if (options.sheet.empty()) options.sheet = folder.empty() ? "none" : folder + "/sheet.png";
   if (options.json && options.framemd5 == "-")
-    return usage_error("--json and --framemd5 - both want stdout");
+    return usage_error(_("--json and --framemd5 - both want stdout"));
   return options;
 }
 
