@@ -132,6 +132,7 @@ void describe_opaque(const Surface& surface, const ExportedObjects& objects, Des
 
 VAStatus export_surface(Driver& driver, VASurfaceID id, uint32_t memory_type, uint32_t flags,
                         void* descriptor) {
+  if (!driver.knobs.exports) return VA_STATUS_ERROR_UNIMPLEMENTED;
   const auto surface = driver.surfaces.find(id);
   if (!surface) return VA_STATUS_ERROR_INVALID_SURFACE;
   const bool opaque = memory_type == dmabuf::kOpaqueFdMemoryType;

@@ -81,6 +81,10 @@ Result<Knobs> Knobs::from_environment() {
     knobs.modifier_untold = true;
   else if (!text.empty())
     return bad_value("DXVASOFT_DESCRIPTOR_MODIFIER", text);
+  if (const auto text = variable("DXVASOFT_EXPORT"); text == "missing")
+    knobs.exports = false;
+  else if (!text.empty())
+    return bad_value("DXVASOFT_EXPORT", text);
   knobs.vendor = variable("DXVASOFT_VENDOR");
   auto faults = FaultPlan::parse(variable("DXVASOFT_FAULT"));
   if (!faults) return faults.error();

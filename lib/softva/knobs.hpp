@@ -39,6 +39,7 @@ struct Knobs {
   uint32_t tiled_from_export = 0;         // DXVASOFT_TILED_FROM; 0 = tiled from the start
   ModifierLists modifier_lists = ModifierLists::Honoured;  // DXVASOFT_MODIFIERS
   bool modifier_untold = false;                            // DXVASOFT_DESCRIPTOR_MODIFIER=none
+  bool exports = true;                                     // DXVASOFT_EXPORT=missing: false
   DescriptorSize descriptor_size = DescriptorSize::Right;  // DXVASOFT_DESCRIPTOR_SIZE
   FaultPlan faults;                                        // DXVASOFT_FAULT
   CallLog log;                                             // DXVASOFT_LOG

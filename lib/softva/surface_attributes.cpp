@@ -27,10 +27,11 @@ constexpr unsigned kMaxModifiers = 1024;
 
 // In and out. What Vulkan allocated cannot be exported as PRIME 2; a client that only sees that
 // type here finds out when it exports.
-uint32_t memory_types(MemoryKind kind) {
+uint32_t memory_types(const Driver& driver) {
+  if (!driver.knobs.exports) return VA_SURFACE_ATTRIB_MEM_TYPE_VA;
   return VA_SURFACE_ATTRIB_MEM_TYPE_VA |
-         (kind == MemoryKind::Vulkan ? dmabuf::kOpaqueFdMemoryType
-                                     : VA_SURFACE_ATTRIB_MEM_TYPE_DRM_PRIME_2);
+         (driver.memory == MemoryKind::Vulkan ? dmabuf::kOpaqueFdMemoryType
+                                              : VA_SURFACE_ATTRIB_MEM_TYPE_DRM_PRIME_2);
 }
 
 // The attributes of vaCreateSurfaces2, read.
@@ -219,8 +220,7 @@ VAStatus query_surface_attributes(Driver& driver, VAConfigID id, VASurfaceAttrib
   list.push_back(integer_attribute(VASurfaceAttribMaxWidth, kGet, kMaxSize));
   list.push_back(integer_attribute(VASurfaceAttribMinHeight, kGet, 1));
   list.push_back(integer_attribute(VASurfaceAttribMaxHeight, kGet, kMaxSize));
-  list.push_back(
-      integer_attribute(VASurfaceAttribMemoryType, kGetSet, memory_types(driver.memory)));
+  list.push_back(integer_attribute(VASurfaceAttribMemoryType, kGetSet, memory_types(driver)));
   list.push_back(
       pointer_attribute(VASurfaceAttribExternalBufferDescriptor, VA_SURFACE_ATTRIB_SETTABLE));
   if (driver.knobs.modifier_lists != ModifierLists::Unlisted)

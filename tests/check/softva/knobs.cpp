@@ -269,6 +269,31 @@ GST_START_TEST(descriptor_sizes_can_be_untrue) {
 }
 GST_END_TEST;
 
+GST_START_TEST(exports_can_be_missing_and_nothing_says_otherwise) {
+  const Size size = kSizes[0];
+  const FakeOrder order{.width = size.width, .height = size.height, .seed = 7};
+  const ScopedEnvironment knob("DXVASOFT_EXPORT", "missing");
+  Client client;
+  const VASurfaceID surface = decoded(client, size, order);
+  const Export exported(client, surface);
+  fail_unless_equals_int(exported.status(), VA_STATUS_ERROR_UNIMPLEMENTED);
+  fail_unless(reads_back(client, surface, size, order));
+
+  std::vector<VASurfaceAttrib> attributes(64);
+  unsigned count = static_cast<unsigned>(attributes.size());
+  fail_unless_equals_int(
+      vaQuerySurfaceAttributes(client.display(), client.config(), attributes.data(), &count),
+      VA_STATUS_SUCCESS);
+  bool named = false;
+  for (unsigned i = 0; i < count; ++i) {
+    if (attributes[i].type != VASurfaceAttribMemoryType) continue;
+    named = true;
+    fail_unless_equals_int(attributes[i].value.value.i, VA_SURFACE_ATTRIB_MEM_TYPE_VA);
+  }
+  fail_unless(named);
+}
+GST_END_TEST;
+
 GST_START_TEST(late_picture_is_not_there_before_its_sync) {
   const ScopedEnvironment knob("DXVASOFT_LATE_MS", "20");
   Client client;
@@ -448,6 +473,7 @@ Suite* softva_knobs_suite() {
   tcase_add_test(tcase, composed_layout_has_one_layer_whatever_is_asked);
   tcase_add_test(tcase, odd_pitch_is_odd_in_samples);
   tcase_add_test(tcase, descriptor_sizes_can_be_untrue);
+  tcase_add_test(tcase, exports_can_be_missing_and_nothing_says_otherwise);
   tcase_add_test(tcase, late_picture_is_not_there_before_its_sync);
   tcase_add_test(tcase, surface_is_busy_while_its_picture_is_late);
   tcase_add_test(tcase, faults_of_one_surface_hit_every_call_on_it);
