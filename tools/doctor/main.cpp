@@ -136,6 +136,7 @@ int run(int argc, char** argv) {
     return be_child(options);
   }
   Json findings = examine(options);
+  findings.set("gpu-match", gpu_match(findings));
   const Verdict verdict = judge(findings);
   if (!options.html.empty()) {
     GError* error = nullptr;

@@ -90,6 +90,7 @@ void describe_memory(GstBuffer* buffer, GstCaps* caps, Json& out) {
       if (looked->kind == dmabuf::FdKind::TestMemfd) out.set("memory", "memfd (GST_DXVA_TEST)");
       image.objects[i] = {
           .size_bytes = looked->size_bytes, .identity = looked->identity, .modifier = modifier};
+      if (i == 0) out.set("sync-file", static_cast<bool>(dmabuf::export_write_fence(fd)));
       Json object = Json::object();
       object.set("size", static_cast<int64_t>(looked->size_bytes));
       objects.add(object);

@@ -61,6 +61,13 @@ void opengl(const Json& gl, std::string& out) {
   line(out, _("memory objects"), gl.at("memory-object-fd").flag() ? _("yes") : _("no"));
 }
 
+std::string match(const Json& findings) {
+  const std::string match = findings.at("gpu-match").text();
+  if (match == "same") return _("what decodes also draws");
+  if (match == "different") return _("one decodes, another draws");
+  return _("not known: decoder or OpenGL names no GPU");
+}
+
 void decoding(const Json& decode, std::string& out) {
   title(out, _("A small H.264 clip"));
   line(out, _("error"), decode.at("error").text());
@@ -78,6 +85,10 @@ void decoding(const Json& decode, std::string& out) {
                                             ? ", " + surface.at("layout").text() +
                                                   ", modifier " + surface.at("modifier").text()
                                             : ""));
+  if (surface.at("sync-file").exists())
+    line(
+        out, _("their fences"),
+        surface.at("sync-file").flag() ? _("of the kernel") : _("none that can be waited for"));
   for (const Json& plane : surface.at("planes").items())
     line(out, "  " + std::string(_("plane")),
          "object " + std::to_string(plane.at("object").number()) + ", offset " +
@@ -90,12 +101,13 @@ void decoding(const Json& decode, std::string& out) {
 }
 
 void codecs(const Json& findings, std::string& out) {
-  title(out, _("Codecs: the way a frame would take, and what playbin tries first"));
+  title(out, _("Codecs: the way a frame would take, and what playbin tries, by rank"));
   for (const std::string& codec : findings.at("ranks").names()) {
-    const auto elements = findings.at("ranks").at(codec).items();
-    line(out, codec,
-         expected_step(findings, codec) +
-             (elements.empty() ? std::string() : ", " + elements.front().at("element").text()));
+    std::string elements;
+    for (const Json& one : findings.at("ranks").at(codec).items())
+      elements +=
+          ", " + one.at("element").text() + " " + std::to_string(one.at("rank").number());
+    line(out, codec, expected_step(findings, codec) + elements);
   }
 }
 
@@ -112,6 +124,7 @@ std::string text_report(const Json& findings, const Verdict& verdict) {
   devices(findings, out);
   opengl(findings.at("gl"), out);
   decoding(findings.at("decode"), out);
+  line(out, _("GPU match"), match(findings));
   codecs(findings, out);
 
   title(out, _("Verdict"));

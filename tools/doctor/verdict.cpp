@@ -16,6 +16,19 @@ std::string node_in(const std::string& device) {
   return device.substr(open + 1, device.size() - open - 2);
 }
 
+// EGL may name the primary node of a GPU that decodes on its render node.
+bool same_gpu(const Json& drm, const std::string& one, const std::string& other) {
+  if (one == other) return true;
+  for (const Json& node : drm.items()) {
+    const std::string render = node.at("node").text();
+    const std::string primary = node.at("primary").text();
+    const bool has_one = one == render || one == primary;
+    const bool has_other = other == render || other == primary;
+    if (has_one || has_other) return has_one && has_other;
+  }
+  return false;
+}
+
 class Judge {
  public:
   explicit Judge(const Json& findings) : all_(findings) {}
@@ -211,24 +224,11 @@ class Judge {
   }
 
   void look_at_two_gpus() {
+    if (gpu_match(all_) != "different") return;
     const std::string gl = all_.at("gl/node").text();
     const std::string decoder = node_in(decode("decoder/device").text());
-    if (gl.empty() || decoder.empty() || !decoder.starts_with("/dev/") || gl == decoder) return;
-    // EGL may name the primary node of the same GPU.
-    if (same_gpu(gl, decoder)) return;
     add("two-gpus", fill(_("Video is decoded on %s, and OpenGL draws on %s."), decoder, gl),
         fill(_("Set GST_DXVA_DEVICE=%s; for the other one DRI_PRIME moves OpenGL."), gl));
-  }
-
-  [[nodiscard]] bool same_gpu(const std::string& one, const std::string& other) const {
-    for (const Json& node : all_.at("drm").items()) {
-      const std::string render = node.at("node").text();
-      const std::string primary = node.at("primary").text();
-      const bool has_one = one == render || one == primary;
-      const bool has_other = other == render || other == primary;
-      if (has_one || has_other) return has_one && has_other;
-    }
-    return false;
   }
 
   void look_at_ranks() {
@@ -307,6 +307,13 @@ Json Verdict::json() const {
 
 Verdict judge(const Json& findings) {
   return Judge(findings).judge();
+}
+
+std::string gpu_match(const Json& findings) {
+  const std::string gl = findings.at("gl/node").text();
+  const std::string decoder = node_in(findings.at("decode/decoder/device").text());
+  if (gl.empty() || !decoder.starts_with("/dev/")) return "unknown";
+  return same_gpu(findings.at("drm"), gl, decoder) ? "same" : "different";
 }
 
 std::string expected_step(const Json& findings, const std::string& codec) {

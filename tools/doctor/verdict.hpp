@@ -36,6 +36,10 @@ struct Verdict {
 // `findings` has the members system, environment, drm, va, gl, decode and ranks (probes.hpp).
 [[nodiscard]] Verdict judge(const Json& findings);
 
+// Whether what decodes and what draws are one GPU: "same" or "different"; "unknown" where one
+// of them is on no GPU that it names.
+[[nodiscard]] std::string gpu_match(const Json& findings);
+
 // The step that a codec would take here: what the test clip took where the device decodes the
 // codec, else "software".
 [[nodiscard]] std::string expected_step(const Json& findings, const std::string& codec);

@@ -76,6 +76,20 @@ GST_START_TEST(two_nodes_of_one_gpu_are_no_two_gpus) {
   Json findings = machine();
   findings.at("gl").set("node", "/dev/dri/card0");
   ck_assert(judged(findings).problems.empty());
+  ck_assert(dxva::doctor::gpu_match(findings) == "same");
+}
+GST_END_TEST
+
+GST_START_TEST(whether_gpus_match_is_unknown_without_two_names) {
+  Json findings = machine();
+  ck_assert(dxva::doctor::gpu_match(findings) == "same");
+  findings.at("gl").set("node", "/dev/dri/card1");
+  ck_assert(dxva::doctor::gpu_match(findings) == "different");
+  findings.at("gl").set("node", "");
+  ck_assert(dxva::doctor::gpu_match(findings) == "unknown");
+  findings = machine();
+  findings.at("decode/decoder").set("device", "gst-dxva software driver (software)");
+  ck_assert(dxva::doctor::gpu_match(findings) == "unknown");
 }
 GST_END_TEST
 
@@ -164,6 +178,7 @@ int main(int argc, char** argv) {
   tcase_add_test(cases, a_machine_without_a_fault_has_no_sentence);
   tcase_add_test(cases, two_gpus_are_both_named);
   tcase_add_test(cases, two_nodes_of_one_gpu_are_no_two_gpus);
+  tcase_add_test(cases, whether_gpus_match_is_unknown_without_two_names);
   tcase_add_test(cases, a_node_that_may_not_be_opened_is_named_with_the_group);
   tcase_add_test(cases, a_missing_driver_is_named_by_the_kernels_driver);
   tcase_add_test(cases, a_forced_driver_is_the_first_suspect);

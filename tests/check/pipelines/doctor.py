@@ -5,6 +5,7 @@
 doctor.py DXVA_DOCTOR CRASHING_DRIVER"""
 
 import json
+import re
 import shutil
 import sys
 import tempfile
@@ -15,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import rig  # noqa: E402
 from tap import Tap, skip_all  # noqa: E402
 
+MANUAL = Path(__file__).resolve().parents[3] / "docs" / "man" / "dxva-doctor.1"
 OUTCOMES = {0: "zero-copy", 1: "copies", 2: "software", 3: "broken"}
 
 
@@ -29,6 +31,35 @@ def examine(doctor: str, environment: dict[str, str] | None = None, **more: str)
     if OUTCOMES.get(ran.status) != verdict["outcome"]:
         return f"exit status {ran.status} for {verdict['outcome']}", {}, str(ran)
     return verdict["outcome"], {one["id"]: one for one in verdict["problems"]}, ran.out
+
+
+def every_way_of_telling(tap: Tap, doctor: str) -> None:
+    """What there is to know is in the text for people, in the JSON for programs and in the HTML for a bug report."""
+    variable = {"GST_DXVA_ZEROCOPY": "1"}  # changes nothing
+    document = json.loads(rig.run([doctor, "--json"], **variable).out)
+    text = rig.run([doctor], **variable).out
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder, "report.html")
+        rig.run([doctor, f"--html={report}"], **variable)
+        page = report.read_text(encoding="utf-8") if report.is_file() else ""
+    surface = document["decode"]["surface"]
+    # What is said of it in JSON, and the words for people.
+    known = {
+        "the variables in force": (document["environment"].get("GST_DXVA_ZEROCOPY") == "1", r"GST_DXVA_ZEROCOPY=1"),
+        "what the surfaces are": ({"layout", "modifier", "planes", "objects"} <= set(surface),
+                                  rf"surfaces +\S.*{surface.get('layout')}, modifier {surface.get('modifier')}"),
+        "fences of surfaces": ("sync-file" in surface, r"their fences +\S"),
+        "fences of OpenGL": ("native-fence" in document["gl"], r"\n  fences +\S"),
+        "what OpenGL imports": ("imports" in document["gl"], r"imports +\S"),
+        "whether GPUs match": (document["gpu-match"] == "unknown", r"GPU match +not known"),
+        "the way of a codec and the ranks":
+            (document["ranks"]["vp9"][0]["element"] == "dxvadec" and len(document["ranks"]["vp9"]) > 1,
+             rf"vp9 +\S+, dxvadec {document['ranks']['vp9'][0]['rank']}, .*{document['ranks']['vp9'][-1]['element']} \d"),
+        "what the driver decodes": ("h264" in document["va"][0]["codecs"], r"decodes +.*h264"),
+    }
+    for what, (in_json, words) in known.items():
+        tap.case(in_json and re.search(words, text) is not None and re.search(words, page) is not None,
+                 f"{what}: for people, for programs and in a bug report", f"JSON: {in_json}\n{text}")
 
 
 def main() -> None:
@@ -49,7 +80,14 @@ def main() -> None:
              "tiled surfaces only: copies, and the layout is named", log)
 
     outcome, problems, log = examine(doctor, DXVASOFT_FAULT="export:from=1")
-    tap.case(outcome == "copies" and "export-fails" in problems, "no export: copies, and it is said", log)
+    told = problems.get("export-fails", {})
+    tap.case(outcome == "copies" and "fails" in told.get("what", "") and told.get("remedy"),
+             "exports that fail: copies, and it is said", log)
+
+    outcome, problems, log = examine(doctor, DXVASOFT_EXPORT="missing")
+    told = problems.get("export-missing", {})
+    tap.case(outcome == "copies" and "cannot hand surfaces over" in told.get("what", "") and told.get("remedy"),
+             "a driver without export: copies, and it is said", log)
 
     if imports:
         outcome, problems, log = examine(doctor, rig.on_the_systems_mesa())
@@ -90,6 +128,13 @@ def main() -> None:
     tap.case(ran.status == 64 and "frobnicate" in ran.err, "a wrong command line has its own exit status", str(ran))
     ran = rig.run([doctor])
     tap.case("Verdict" in ran.out and ran.err == "", "the report for people is on stdout, and nothing else", str(ran))
+    every_way_of_telling(tap, doctor)
+    options = re.findall(r"^  (?:-h, )?--([a-z]+)", rig.run([doctor, "--help"]).out, re.MULTILINE)
+    manual = MANUAL.read_text(encoding="utf-8").replace("\\-", "-")
+    missing = [option for option in options if f"--{option}" not in manual]
+    tap.case({"device", "json", "html"} <= set(options) and not missing, "the manual page has every option",
+             f"{options}, not there: {missing}")
+    tap.case(all(f".B {status}\n" in manual for status in (*OUTCOMES, 64)), "the manual page has every exit status")
     tap.end()
 
 

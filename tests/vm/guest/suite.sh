@@ -54,3 +54,4 @@ run vgem+virtio-gpu python3 $suite/visible.py vgem+virtio-gpu
 run devices env LIBVA_DRIVER_NAME=dxvasoft DXVASOFT_MEMORY=dma-heap GST_DXVA_DEVICE=auto \
   /build/tests/vm/vm_devices /build/media/plain.h264
 run renderer python3 $suite/renderer.py
+run doctor python3 $suite/doctor.py
