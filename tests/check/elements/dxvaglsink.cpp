@@ -223,6 +223,64 @@ GST_START_TEST(an_applications_opengl_display_is_used) {
 }
 GST_END_TEST
 
+// What an application draws with: textures of the sink's can be used in it.
+GST_START_TEST(an_applications_opengl_context_is_shared) {
+  const auto display = GstPtr<GstGLDisplay>::adopt(gst_gl_display_new());
+  GstGLContext* made = nullptr;
+  GST_OBJECT_LOCK(display.get());
+  const gboolean created =
+      gst_gl_display_create_context(display.get(), nullptr, &made, nullptr);
+  GST_OBJECT_UNLOCK(display.get());
+  ck_assert(created);
+  const auto app = GstPtr<GstGLContext>::adopt(made);
+  struct Given {
+    GstGLDisplay* display;
+    GstGLContext* app;
+  } ours = {display.get(), app.get()};
+
+  const auto bin = make_sink();
+  g_object_set(bin.get(), "sync", FALSE, nullptr);
+  auto pipeline = GstPtr<GstElement>::adopt(gst_parse_launch(
+      "videotestsrc num-buffers=2 ! video/x-raw,format=NV12,width=64,height=48 ! queue name=q",
+      nullptr));
+  ck_assert(gst_bin_add(GST_BIN(pipeline.get()), GstPtr<GstElement>(bin).release()));
+  ck_assert(gst_element_link(child(pipeline, "q").get(), bin.get()));
+  const auto bus = GstPtr<GstBus>::adopt(gst_element_get_bus(pipeline.get()));
+  gst_bus_set_sync_handler(
+      bus.get(),
+      [](GstBus*, GstMessage* message, gpointer data) {
+        const auto& given = *static_cast<Given*>(data);
+        const char* type = nullptr;
+        if (GST_MESSAGE_TYPE(message) != GST_MESSAGE_NEED_CONTEXT ||
+            !gst_message_parse_context_type(message, &type))
+          return GST_BUS_PASS;
+        auto context = GstPtr<GstContext>::adopt(gst_context_new(type, TRUE));
+        if (g_strcmp0(type, GST_GL_DISPLAY_CONTEXT_TYPE) == 0)
+          gst_context_set_gl_display(context.get(), given.display);
+        else if (g_strcmp0(type, "gst.gl.app_context") == 0)
+          gst_structure_set(gst_context_writable_structure(context.get()), "context",
+                            GST_TYPE_GL_CONTEXT, given.app, nullptr);
+        else
+          return GST_BUS_PASS;
+        gst_element_set_context(GST_ELEMENT(GST_MESSAGE_SRC(message)), context.get());
+        return GST_BUS_PASS;
+      },
+      &ours, nullptr);
+  ck_assert(gst_element_set_state(pipeline.get(), GST_STATE_PLAYING) !=
+            GST_STATE_CHANGE_FAILURE);
+  const auto end = GstPtr<GstMessage>::adopt(gst_bus_timed_pop_filtered(
+      bus.get(), 60 * GST_SECOND,
+      static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR)));
+  ck_assert(end && GST_MESSAGE_TYPE(end.get()) == GST_MESSAGE_EOS);
+  GstGLContext* used = nullptr;
+  g_object_get(bin.get(), "context", &used, nullptr);
+  ck_assert(used && used != app.get());
+  ck_assert(gst_gl_context_can_share(used, app.get()));
+  gst_object_unref(used);
+  gst_element_set_state(pipeline.get(), GST_STATE_NULL);
+}
+GST_END_TEST
+
 GST_START_TEST(frames_are_shown_and_counted) {
   const auto bin = make_sink();
   g_object_set(bin.get(), "sync", FALSE, nullptr);
@@ -309,6 +367,7 @@ int main(int argc, char** argv) {
   tcase_add_test(cases, navigation_events_reach_the_sink_inside);
   tcase_add_test(cases, colour_balance_is_the_one_on_the_gpu);
   tcase_add_test(cases, an_applications_opengl_display_is_used);
+  tcase_add_test(cases, an_applications_opengl_context_is_shared);
   tcase_add_test(cases, frames_are_shown_and_counted);
   tcase_add_test(cases, colours_of_full_range_are_right);
   return gst_check_run_suite(suite, "dxvaglsink", __FILE__);
