@@ -101,6 +101,8 @@ Result<std::shared_ptr<const gl::Imported>> Attempt::by(Step step) {
   session.thread().run([&] {
     source.emplace(must ? session.memory_objects()->import(request)
                         : import_by_egl(session, request, picture, wish.draws));
+    // Once for each buffer: contexts that share the textures find them made, without a fence.
+    session.api().Flush();
   });
   if (!*source) return source->error();
   auto imported = std::make_shared<const gl::Imported>(

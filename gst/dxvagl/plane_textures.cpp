@@ -125,10 +125,25 @@ GstPtr<GstBuffer> wrap_textures(GstGLContext* context, const GstVideoInfo& info,
   }
   for (guint i = 0; writable == Writable::No && i < gst_buffer_n_memory(buffer.get()); ++i)
     GST_MINI_OBJECT_FLAG_SET(gst_buffer_peek_memory(buffer.get(), i), GST_MEMORY_FLAG_READONLY);
-  // Consumers in another context of the share group wait on it; in this one GL keeps the order.
-  if (GstGLSyncMeta* sync = gst_buffer_add_gl_sync_meta(context, buffer.get()))
-    gst_gl_sync_meta_set_sync_point(sync, context);
   return buffer;
+}
+
+// Without commands to wait for it stays empty, for consumers that want to set it; GstGL's own
+// would still travel to the GL thread to delete the fence that it has not.
+void add_sync_meta(GstBuffer* buffer, GstGLContext* context, Commands commands) {
+  GstGLSyncMeta* meta = gst_buffer_add_gl_sync_meta(context, buffer);
+  if (!meta) return;
+  meta->free = [](GstGLSyncMeta* freed, GstGLContext* of) {
+    if (!freed->data) return;
+    gst_gl_context_thread_add(
+        of,
+        [](GstGLContext* current, gpointer data) {
+          auto* with_fence = static_cast<GstGLSyncMeta*>(data);
+          with_fence->free_gl(with_fence, current);
+        },
+        freed);
+  };
+  if (commands == Commands::Issued) gst_gl_sync_meta_set_sync_point(meta, context);
 }
 
 }  // namespace dxva::gst

@@ -23,10 +23,16 @@ namespace dxva::gst {
 [[nodiscard]] GstVideoInfo gl_layout(const GstVideoInfo& info);
 
 enum class Writable { Yes, No };
+// Whether commands of this context stand between the caller and what the textures show.
+enum class Commands { None, Issued };
 // A buffer whose memories are these textures; `owner` is dropped with the last of them, on any
 // thread. Null when GstGL refuses. GL-thread only.
 [[nodiscard]] GstPtr<GstBuffer> wrap_textures(GstGLContext* context, const GstVideoInfo& info,
                                               std::span<const GLuint> textures,
                                               std::shared_ptr<void> owner, Writable writable);
+
+// Consumers in another context of the share group wait on it; in this one GL keeps the order.
+// GL-thread only if commands were issued.
+void add_sync_meta(GstBuffer* buffer, GstGLContext* context, Commands commands);
 
 }  // namespace dxva::gst

@@ -21,6 +21,8 @@ class ProducerFences {
   // The buffer lends its descriptors for this object's life.
   [[nodiscard]] static ProducerFences of(GstBuffer* buffer);
 
+  [[nodiscard]] bool any() const { return !pending_.empty(); }
+
   // Before a map.
   void wait();
   // Before an import is sampled: takes what the GPU can wait for, waits for the rest.

@@ -7,7 +7,7 @@
 #include <variant>
 
 #include "gst/dxvagl/colour.hpp"
-#include "gst/dxvagl/plane_textures.hpp"
+#include "gst/dxvagl/lent_textures.hpp"
 #include "gst/dxvagl/producer_fences.hpp"
 
 namespace dxva::gst {
@@ -27,6 +27,12 @@ struct ImportLease {
     session->releases().after_gpu([held = std::move(input)]() mutable { held.reset(); });
   }
 };
+
+// The memories that the textures had when they were last shown; null: none, or still out.
+GstPtr<GstBuffer> lend(const gl::PlaneTextures& planes, const std::shared_ptr<void>& lease) {
+  auto* lent = static_cast<LentTextures*>(planes.attachment.get());
+  return lent ? lent->lend(lease) : nullptr;
+}
 
 // Brings textures of ours back to the pool.
 struct PoolLease {
@@ -101,7 +107,9 @@ GstPtr<GstBuffer> Uploader::wrap_pooled(const GstVideoInfo& info, const gl::Text
   const auto names = textures->names();
   std::shared_ptr<PoolLease> lease(
       new PoolLease{.session = active_, .specs = specs, .textures = std::move(textures)});
-  return wrap_textures(active_->context(), info, names, std::move(lease), Writable::Yes);
+  auto buffer = wrap_textures(active_->context(), info, names, std::move(lease), Writable::Yes);
+  if (buffer) add_sync_meta(buffer.get(), active_->context(), Commands::Issued);
+  return buffer;
 }
 
 Result<GstPtr<GstBuffer>> Uploader::draw(GLuint luma, GLuint chroma) {
@@ -121,14 +129,21 @@ Result<GstPtr<GstBuffer>> Uploader::draw(GLuint luma, GLuint chroma) {
 }
 
 Result<GstPtr<GstBuffer>> Uploader::show(const gl::PlaneTextures& planes,
-                                         const std::shared_ptr<void>& lease) {
+                                         const std::shared_ptr<void>& lease,
+                                         Commands commands) {
   const auto names = planes.textures->names();
   if (draws_) return draw(names[0], names[1]);
-  return wrap_textures(active_->context(), out_, names, lease, Writable::No);
+  const auto* lent = static_cast<LentTextures*>(planes.attachment.get());
+  if (!lent || lent->spent())
+    planes.attachment = LentTextures::make(active_->context(), out_, names);
+  auto buffer = lend(planes, lease);
+  if (!buffer) buffer = wrap_textures(active_->context(), out_, names, lease, Writable::No);
+  if (buffer) add_sync_meta(buffer.get(), active_->context(), commands);
+  return buffer;
 }
 
 Result<GstPtr<GstBuffer>> Uploader::show(const gl::WholeImage& image,
-                                         const std::shared_ptr<void>&) {
+                                         const std::shared_ptr<void>&, Commands) {
   const Result<const gl::WholeImagePass*> pass = active_->whole_image_pass(image.target);
   if (!pass) return pass.error();
   std::unique_ptr<gl::TextureSet> target = active_->pool().acquire(*out_specs_);
@@ -141,7 +156,7 @@ Result<GstPtr<GstBuffer>> Uploader::show(const gl::WholeImage& image,
 }
 
 Result<GstPtr<GstBuffer>> Uploader::show(const gl::MemoryObjectSource& picture,
-                                         const std::shared_ptr<void>&) {
+                                         const std::shared_ptr<void>&, Commands) {
   gl::MemoryObjectPass& pass = active_->memory_objects()->pass();
   std::unique_ptr<gl::TextureSet> target = active_->pool().acquire(*out_specs_);
   if (!target) return Error{.code = ErrorCode::NoMemory, .call = "glTexImage2D"};
@@ -160,10 +175,19 @@ Result<GstPtr<GstBuffer>> Uploader::send_imported(
       .session = active_, .imported = imported, .input = GstPtr<GstBuffer>::share(input)});
   ProducerFences fences = ProducerFences::of(input);
   fences.prepare(active_->native_fence());
+  // A surface that has been shown as it is needs no trip to the GL thread to be shown again.
+  const auto* planes = std::get_if<gl::PlaneTextures>(&imported->source);
+  if (planes && !draws_ && !fences.any()) {
+    if (auto buffer = lend(*planes, lease)) {
+      add_sync_meta(buffer.get(), active_->context(), Commands::None);
+      return buffer;
+    }
+  }
+  const Commands commands = fences.any() ? Commands::Issued : Commands::None;
   active_->thread().run([&] {
     fences.wait_in_gl(active_->native_fence());
-    out.emplace(
-        std::visit([&](const auto& source) { return show(source, lease); }, imported->source));
+    out.emplace(std::visit([&](const auto& source) { return show(source, lease, commands); },
+                           imported->source));
     // Behind a shader pass the input is free when the pass is done, whoever keeps the output.
     lease.reset();
   });

@@ -15,6 +15,7 @@
 #include "gst/dxvagl/import_chain.hpp"
 #include "gst/dxvagl/input_picture.hpp"
 #include "gst/dxvagl/picture_upload.hpp"
+#include "gst/dxvagl/plane_textures.hpp"
 #include "lib/base/path.hpp"
 
 namespace dxva::gst {
@@ -57,13 +58,17 @@ class Uploader {
   [[nodiscard]] Result<GstPtr<GstBuffer>> send_copied(GstBuffer* input,
                                                       const InputPicture& picture,
                                                       gl::UploadWay& way);
-  // GL-thread only; the lease is for a buffer that is the import itself.
+  // GL-thread only; the lease is for a buffer that is the import itself, and the commands are
+  // those before it.
   [[nodiscard]] Result<GstPtr<GstBuffer>> show(const gl::PlaneTextures& planes,
-                                               const std::shared_ptr<void>& lease);
+                                               const std::shared_ptr<void>& lease,
+                                               Commands commands);
   [[nodiscard]] Result<GstPtr<GstBuffer>> show(const gl::WholeImage& image,
-                                               const std::shared_ptr<void>& lease);
+                                               const std::shared_ptr<void>& lease,
+                                               Commands commands);
   [[nodiscard]] Result<GstPtr<GstBuffer>> show(const gl::MemoryObjectSource& picture,
-                                               const std::shared_ptr<void>& lease);
+                                               const std::shared_ptr<void>& lease,
+                                               Commands commands);
   [[nodiscard]] Result<GstPtr<GstBuffer>> draw(GLuint luma, GLuint chroma);
   [[nodiscard]] GstPtr<GstBuffer> wrap_pooled(const GstVideoInfo& info,
                                               const gl::TextureSpecs& specs,

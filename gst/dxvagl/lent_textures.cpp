@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/dxvagl/lent_textures.hpp"
+
+#include <gst/video/gstvideometa.h>
+
+#include <utility>
+
+#include "gst/dxvagl/plane_textures.hpp"
+
+namespace dxva::gst {
+namespace {
+
+GQuark home_quark() {
+  static const GQuark quark = g_quark_from_static_string("dxva-lent-textures");
+  return quark;
+}
+
+}  // namespace
+
+std::shared_ptr<LentTextures> LentTextures::make(GstGLContext* context,
+                                                 const GstVideoInfo& info,
+                                                 std::span<const GLuint> textures) {
+  std::shared_ptr<LentTextures> made(new LentTextures);
+  made->form_ = wrap_textures(context, info, textures, nullptr, Writable::No);
+  if (!made->form_) return nullptr;
+  for (guint i = 0; i < gst_buffer_n_memory(made->form_.get()); ++i) {
+    GstMemory* memory = gst_buffer_get_memory(made->form_.get(), i);
+    gst_mini_object_set_qdata(GST_MINI_OBJECT_CAST(memory), home_quark(), made.get(), nullptr);
+    made->memories_.push_back(memory);
+  }
+  gst_buffer_remove_all_memory(made->form_.get());
+  for (GstMemory* memory : made->memories_)
+    GST_MINI_OBJECT_CAST(memory)->dispose = on_last_unref;
+  return made;
+}
+
+LentTextures::~LentTextures() {
+  for (GstMemory* memory : memories_) {
+    GST_MINI_OBJECT_CAST(memory)->dispose = nullptr;
+    gst_memory_unref(memory);
+  }
+}
+
+GstPtr<GstBuffer> LentTextures::lend(const std::shared_ptr<void>& owner) {
+  {
+    const std::lock_guard guard(lock_);
+    if (out_ > 0 || spent_) return {};
+    out_ = memories_.size();
+    owner_ = owner;
+  }
+  auto buffer = GstPtr<GstBuffer>::adopt(gst_buffer_new());
+  // A copy of the metas alone would leave this one out: it speaks of memory.
+  if (GstVideoMeta* meta = gst_buffer_get_video_meta(form_.get()))
+    gst_buffer_add_video_meta_full(buffer.get(), meta->flags, meta->format, meta->width,
+                                   meta->height, meta->n_planes, meta->offset, meta->stride);
+  for (GstMemory* memory : memories_) gst_buffer_append_memory(buffer.get(), memory);
+  return buffer;
+}
+
+bool LentTextures::spent() const {
+  const std::lock_guard guard(lock_);
+  return spent_ && out_ == 0;
+}
+
+gboolean LentTextures::on_last_unref(GstMiniObject* memory) {
+  auto* home = static_cast<LentTextures*>(gst_mini_object_get_qdata(memory, home_quark()));
+  return home->come_home(reinterpret_cast<GstMemory*>(memory));
+}
+
+// FALSE: it stays.
+gboolean LentTextures::come_home(GstMemory* memory) {
+  // GstGL keeps what the CPU has read in the memory: soon another frame's picture, and for each
+  // surface memory of a picture's size.
+  const bool was_read = reinterpret_cast<GstGLBaseMemory*>(memory)->data != nullptr;
+  std::shared_ptr<void> ended;  // perhaps the last owner of all this: it goes behind the lock
+  const std::lock_guard guard(lock_);
+  if (was_read) {
+    std::erase(memories_, memory);
+    spent_ = true;
+  } else {
+    gst_memory_ref(memory);
+  }
+  if (--out_ == 0) ended = std::exchange(owner_, nullptr);
+  return was_read ? TRUE : FALSE;
+}
+
+}  // namespace dxva::gst

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <GL/gl.h>
+#include <gst/gl/gl.h>
+
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "gst/common/gst_ptr.hpp"
+
+namespace dxva::gst {
+
+// An import as GstGL's memories, which are made once and go out with each frame of it. A new
+// one costs a trip to the GL thread; these come back instead of being freed, the way a
+// decoder's surface does. Thread-safe: the last reference goes wherever it goes.
+//
+// Whoever owns this must be held by the owner of the frame that is out: memories that come home
+// find it.
+class LentTextures {
+ public:
+  // Null when GstGL refuses. GL-thread only.
+  [[nodiscard]] static std::shared_ptr<LentTextures> make(GstGLContext* context,
+                                                          const GstVideoInfo& info,
+                                                          std::span<const GLuint> textures);
+  ~LentTextures();
+
+  // A buffer of them; `owner` is dropped with its last memory. Null: the last frame is still
+  // out (some producers send a buffer twice), or they are spent.
+  [[nodiscard]] GstPtr<GstBuffer> lend(const std::shared_ptr<void>& owner);
+  // The CPU has read some, which are then not used again; and nothing is out any more.
+  [[nodiscard]] bool spent() const;
+
+ private:
+  LentTextures() = default;
+
+  static gboolean on_last_unref(GstMiniObject* memory);
+  [[nodiscard]] gboolean come_home(GstMemory* memory);
+
+  GstPtr<GstBuffer> form_;  // of each frame's buffer, without the memories
+
+  mutable std::mutex lock_;
+  std::vector<GstMemory*> memories_;
+  size_t out_ = 0;
+  bool spent_ = false;
+  std::shared_ptr<void> owner_;
+};
+
+}  // namespace dxva::gst
