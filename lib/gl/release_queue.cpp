@@ -34,7 +34,11 @@ bool ReleaseQueue::start() {
         return nullptr;
       },
       state);
-  if (failed == 0) return true;
+  if (failed == 0) {
+    // Else it has the name of the streaming thread that came here first.
+    pthread_setname_np(reaper_, "dxva-release");
+    return true;
+  }
   delete state;
   DXVA_WARNING(Gl, "no thread for releases (%s): the GL thread waits instead",
                std::strerror(failed));
@@ -55,14 +59,24 @@ void ReleaseQueue::wait_on_gl_thread() const {
 
 void ReleaseQueue::after_gpu(std::function<void()> release) {
   EGLSyncKHR fence = EGL_NO_SYNC_KHR;
+  bool is_done = false;
   if (state_) {
+    const bool may_release_here = !thread_->is_current();
     thread_->run([&] {
       const EglFenceApi& egl = state_->fences;
       fence = egl.CreateSync(egl.display, EGL_SYNC_FENCE_KHR, nullptr);
       // A waiter in another thread cannot flush this context: unflushed, the fence is never
       // reached.
       gl_->Flush();
+      if (fence == EGL_NO_SYNC_KHR || !may_release_here) return;
+      is_done = egl.ClientWaitSync(egl.display, fence, 0, 0) == EGL_CONDITION_SATISFIED_KHR;
+      if (is_done) egl.DestroySync(egl.display, fence);
     });
+  }
+  // A GPU that has nothing to do any more: no reason to wake another thread.
+  if (is_done) {
+    release();
+    return;
   }
   if (fence != EGL_NO_SYNC_KHR) {
     std::call_once(started_, [this] { running_ = start(); });

@@ -136,7 +136,8 @@ EGLBoolean destroy_sync(EGLDisplay, EGLSyncKHR) {
   --fake().fences_alive;
   return EGL_TRUE;
 }
-EGLint client_wait_sync(EGLDisplay, EGLSyncKHR, EGLint, EGLTimeKHR) {
+EGLint client_wait_sync(EGLDisplay, EGLSyncKHR, EGLint, EGLTimeKHR timeout) {
+  if (fake().on_fence_wait && timeout == 0) return EGL_TIMEOUT_EXPIRED_KHR;
   if (fake().on_fence_wait) fake().on_fence_wait();
   return EGL_CONDITION_SATISFIED_KHR;
 }

@@ -128,6 +128,7 @@ PFNEGLCLIENTWAITSYNCKHRPROC real_client_wait;
 EGLint client_wait(EGLDisplay display, EGLSyncKHR sync, EGLint flags, EGLTimeKHR timeout) {
   {
     std::unique_lock guard(fence_lock);
+    if (fences_held && timeout == 0) return EGL_TIMEOUT_EXPIRED_KHR;
     fences_free.wait(guard, [] { return !fences_held; });
   }
   return real_client_wait(display, sync, flags, timeout);
