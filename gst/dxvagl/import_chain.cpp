@@ -157,16 +157,19 @@ ImportAnswer import_frame(GlSession& session, GstBuffer* input, const InputPictu
   if (const Reason reason = general_refusal(session, wish.mode); reason != Reason::None)
     return {.reason = reason};
 
-  ImportAnswer out{.identity = identity_of(request->fds[0])};
   // Each frame, because a descriptor's number says nothing: the buffer behind it is what
-  // counts.
+  // counts. One that is known has been measured, and is neither another kind of file nor
+  // smaller now.
+  for (uint32_t i = 0; i < request->image.object_count; ++i)
+    request->image.objects[i].identity = identity_of(request->fds[i]);
+  ImportAnswer out{.identity = request->image.objects[0].identity};
+  if (find_known(session, gl::ImportKey::of(request->image), out)) return out;
   if (auto measured = gl::measure_objects(request->fds, request->image); !measured) {
     out.reason = measured.error().reason;
     return out;
   }
   out.identity = request->image.objects[0].identity;
   const gl::ImportKey key = gl::ImportKey::of(request->image);
-  if (find_known(session, key, out)) return out;
   Attempt attempt{.session = session,
                   .input = input,
                   .picture = picture,
