@@ -2,6 +2,7 @@
 #include "tests/benchmarks/cpu_clock.hpp"
 
 #include <dirent.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <ctime>
@@ -29,6 +30,7 @@ clockid_t clock_of(int thread) {
 }
 
 std::string name_of(const char* thread) {
+  if (std::atoi(thread) == ::getpid()) return "main";
   std::string name;
   std::getline(std::ifstream(std::string("/proc/self/task/") + thread + "/comm"), name);
   while (!name.empty() && name.back() >= '0' && name.back() <= '9') name.pop_back();

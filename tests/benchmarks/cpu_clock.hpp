@@ -13,8 +13,8 @@ namespace dxva::bench {
 [[nodiscard]] uint64_t thread_cpu_ns();  // of the caller
 
 // CPU time of the process's threads by their names, which several may share: "llvmpipe-0" and
-// its like count as "llvmpipe". Threads that have ended are in nobody's figure but the
-// process's.
+// its like count as "llvmpipe"; the first one is "main". Threads that have ended are in
+// nobody's figure but the process's.
 using ThreadTimes = std::map<std::string, uint64_t>;
 [[nodiscard]] ThreadTimes thread_times_ns();
 

@@ -121,12 +121,17 @@ void print_threads(const Window& window) {
 void report(const Options& options, const Window& window,
             const std::vector<std::unique_ptr<Stream>>& streams, size_t descriptors) {
   uint64_t watched = 0;
-  for (const auto& stream : streams) watched += stream->watched_ns();
+  uint64_t streaming = 0;
+  for (const auto& stream : streams) {
+    watched += stream->watched_ns();
+    streaming += stream->streaming_ns();
+  }
   std::printf("{\"frames\": %" PRIu64,
               (options.stream.frames - options.stream.warm_up) * options.streams);
   print("cpu_ns", window.end().cpu - window.begin().cpu);
   print("wall_ns", window.end().wall - window.begin().wall);
   print("watched_ns", watched);
+  print("streaming_ns", streaming);
   print("first_frame_cpu_ns", window.first().cpu);
   if (options.started_ns) print("first_frame_ns", window.first().wall - options.started_ns);
   print("descriptors", descriptors);

@@ -163,8 +163,11 @@ void Stream::arrives(GstPtr<GstBuffer> buffer) {
 void Stream::pass_window() {
   ++frames_;
   if (frames_ == 1) window_.first_frame();
-  if (frames_ == options_.warm_up) window_.warmed_up();
+  if (frames_ == options_.frames) streaming_ns_ = thread_cpu_ns() - streaming_ns_;
   if (frames_ == options_.frames) window_.finished();
+  if (frames_ != options_.warm_up) return;
+  window_.warmed_up();
+  streaming_ns_ = thread_cpu_ns();
 }
 
 std::string Stream::caps_before_watched() const {

@@ -43,8 +43,9 @@ class Stream {
   [[nodiscard]] std::string trouble();
 
   // After the window. Streaming thread's CPU time from the watched element's sink pad to the
-  // frame given back, in the window.
+  // frame given back, in the window; and all of its CPU time there.
   [[nodiscard]] uint64_t watched_ns() const { return watched_ns_; }
+  [[nodiscard]] uint64_t streaming_ns() const { return streaming_ns_; }
   [[nodiscard]] std::string caps_before_watched() const;
   [[nodiscard]] std::string caps() const;   // at the end
   [[nodiscard]] std::string stats() const;  // of the watched element, or empty
@@ -70,6 +71,7 @@ class Stream {
   uint64_t frames_ = 0;
   uint64_t entered_at_ = 0;
   uint64_t watched_ns_ = 0;
+  uint64_t streaming_ns_ = 0;
 };
 
 }  // namespace dxva::bench
