@@ -137,7 +137,8 @@ Status AvcodecDecoder::open(std::shared_ptr<va::SurfacePool> spare) {
               .text = std::string("the device does not decode ") + codec_name(params_.codec),
               .reason = Reason::ProfileUnsupported};
   if (opened) {
-    auto made = Hwaccel::create(display_, traits_.dpb + kBeyondDpb + params_.extra_surfaces);
+    auto made = Hwaccel::create(params_.codec, display_,
+                                traits_.dpb + kBeyondDpb + params_.extra_surfaces);
     if (made) {
       hwaccel_ = std::move(*made);
       hwaccel_->set_modifiers(params_.modifiers);
@@ -214,13 +215,13 @@ Status AvcodecDecoder::decode(const StoredPacket& packet, bool may_restart) {
     pending_.failed(packet.number);
     return av_error(ErrorCode::NoMemory, "get_buffer2", rc, Reason::SurfacePoolEmpty);
   }
-  if (rc >= 0) return Done{};
   if (mode_.hardware && accel::stops(noticed.severity)) {
     device_failed();
     return go_software(
         noticed.severity == accel::Severity::Fatal ? Reason::DeviceLost : Reason::DecodeErrors,
         packet);
   }
+  if (rc >= 0) return Done{};
   corrupt_ = true;
   // With frame threads the error may be an earlier packet's.
   if (mode_.hardware) pending_.failed(packet.number);

@@ -7,6 +7,7 @@ extern "C" {
 #include <libavutil/pixdesc.h>
 }
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -66,6 +67,18 @@ bool has_tools_beyond_va(const AVCodecContext& context) {
   }
 }
 
+// Whose libavcodec decoder goes on without a slice that the driver had no buffer for, and tells
+// nobody. The others return the failure.
+bool hides_refused_buffers(Codec codec) {
+  return codec == Codec::H264;
+}
+
+// What libavcodec's pictures need to the end, which outlive the decoder.
+struct DeviceOwner {
+  std::shared_ptr<va::Display> display;
+  std::shared_ptr<va::WatchedDisplay> watched;  // null: not needed
+};
+
 // Surfaces that are larger than a stream needs are used again up to so many times its size.
 constexpr uint64_t kMostWaste = 4;
 
@@ -96,10 +109,16 @@ va::SurfaceLease surface_of(const AVFrame& frame) {
   return *static_cast<va::SurfaceLease*>(av_buffer_get_opaque(frame.buf[0]));
 }
 
-Hwaccel::Hwaccel(std::shared_ptr<va::Display> display, uint32_t surfaces, BufferPtr device)
-    : display_(std::move(display)), surfaces_(surfaces), device_(std::move(device)) {}
+Hwaccel::Hwaccel(std::shared_ptr<va::Display> display,
+                 std::shared_ptr<va::WatchedDisplay> watched, uint32_t surfaces,
+                 BufferPtr device)
+    : display_(std::move(display)),
+      watched_(std::move(watched)),
+      surfaces_(surfaces),
+      device_(std::move(device)) {}
 
-Result<std::unique_ptr<Hwaccel>> Hwaccel::create(std::shared_ptr<va::Display> display,
+Result<std::unique_ptr<Hwaccel>> Hwaccel::create(Codec codec,
+                                                 std::shared_ptr<va::Display> display,
                                                  uint32_t surfaces) {
   BufferPtr device(av_hwdevice_ctx_alloc(AV_HWDEVICE_TYPE_VAAPI));
   if (!device)
@@ -107,17 +126,21 @@ Result<std::unique_ptr<Hwaccel>> Hwaccel::create(std::shared_ptr<va::Display> di
                  .call = "av_hwdevice_ctx_alloc",
                  .text = "this libavcodec was built without VA-API",
                  .reason = Reason::NoDevice};
+  auto watched = hides_refused_buffers(codec)
+                     ? std::make_shared<va::WatchedDisplay>(display->get())
+                     : nullptr;
   auto* context = reinterpret_cast<AVHWDeviceContext*>(device->data);
-  static_cast<AVVAAPIDeviceContext*>(context->hwctx)->display = display->get();
-  // A picture outlives the decoder and needs the display to the end.
-  context->user_opaque = new std::shared_ptr<va::Display>(display);
+  static_cast<AVVAAPIDeviceContext*>(context->hwctx)->display =
+      watched ? watched->get() : display->get();
+  context->user_opaque = new DeviceOwner{.display = display, .watched = watched};
   context->free = [](AVHWDeviceContext* dying) {
-    delete static_cast<std::shared_ptr<va::Display>*>(dying->user_opaque);
+    delete static_cast<DeviceOwner*>(dying->user_opaque);
   };
   if (const int rc = av_hwdevice_ctx_init(device.get()); rc < 0)
     return av_error(ErrorCode::Unsupported, "av_hwdevice_ctx_init", rc, Reason::NoDevice);
   // make_unique cannot reach the private constructor.
-  return std::unique_ptr<Hwaccel>(new Hwaccel(std::move(display), surfaces, std::move(device)));
+  return std::unique_ptr<Hwaccel>(
+      new Hwaccel(std::move(display), std::move(watched), surfaces, std::move(device)));
 }
 
 void Hwaccel::attach(AVCodecContext& context) const {
@@ -292,6 +315,8 @@ int Hwaccel::get_buffer(AVCodecContext& context, AVFrame& frame) {
 void Hwaccel::end_call(const AVCodecContext& context, int answer) {
   if (!pool_) return;
   accel::Severity severity = severity_of(answer);
+  if (watched_ && watched_->take_refused_buffers() > 0)
+    severity = std::max(severity, accel::Severity::Severe);
   if (accel::stops(severity) && pool_->device_is_lost()) severity = accel::Severity::Fatal;
   noticed_.severity = severity;
   pool_->end_pairs(severity);

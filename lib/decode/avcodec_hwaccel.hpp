@@ -14,6 +14,7 @@
 #include "lib/decode/bitstream_decoder.hpp"
 #include "lib/va/display.hpp"
 #include "lib/va/surface_pool.hpp"
+#include "lib/va/watched_display.hpp"
 
 namespace dxva::decode {
 
@@ -26,7 +27,7 @@ class Hwaccel {
   // `surfaces` is what the decoder itself needs and what downstream may have.
   // Refusals: NoDevice.
   [[nodiscard]] static Result<std::unique_ptr<Hwaccel>> create(
-      std::shared_ptr<va::Display> display, uint32_t surfaces);
+      Codec codec, std::shared_ptr<va::Display> display, uint32_t surfaces);
 
   // What the callbacks noticed since begin_call(). The error code that comes back from
   // libavcodec does not tell: H.264 turns everything into INVALIDDATA.
@@ -36,7 +37,7 @@ class Hwaccel {
     bool interrupted = false;
     bool no_surface = false;
     bool lent = false;
-    accel::Severity severity = accel::Severity::None;  // of the answer
+    accel::Severity severity = accel::Severity::None;  // of the answer and of what it hides
     bool agreed = false;  // surfaces were made and named to the driver
   };
   void begin_call() { noticed_ = {}; }
@@ -62,13 +63,15 @@ class Hwaccel {
   [[nodiscard]] BitstreamDecoder::Pools pools() const;
 
  private:
-  Hwaccel(std::shared_ptr<va::Display> display, uint32_t surfaces, BufferPtr device);
+  Hwaccel(std::shared_ptr<va::Display> display, std::shared_ptr<va::WatchedDisplay> watched,
+          uint32_t surfaces, BufferPtr device);
   [[nodiscard]] bool serves(const accel::Need& need,
                             const std::vector<uint64_t>& modifiers) const;
   void drop_pool();
   [[nodiscard]] Reason prepare_surfaces(AVCodecContext& context, AVPixelFormat software);
 
   const std::shared_ptr<va::Display> display_;
+  const std::shared_ptr<va::WatchedDisplay> watched_;  // null: libavcodec tells of all failures
   const uint32_t surfaces_;
   const BufferPtr device_;
   std::vector<uint64_t> modifiers_;

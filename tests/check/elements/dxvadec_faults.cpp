@@ -206,6 +206,46 @@ GST_START_TEST(a_device_lost_in_the_middle_costs_no_picture) {
 }
 GST_END_TEST
 
+// A buffer for each part of a picture, whichever it is. libavcodec goes on without a slice of
+// H.264 that got none, and says nothing.
+GST_START_TEST(a_buffer_that_is_not_made_costs_no_picture) {
+  const std::string from =
+      source(clip("slices.mp4", "-c:v libx264 -g 20 -bf 2 -slices 4 -threads 1"));
+  const auto wanted = decode(from, "avdec_h264").pictures;
+  // Two of parameters and two for each slice make a picture.
+  for (int at = 101; at <= 110; ++at) {
+    const std::string fault = "createbuffer:at=" + std::to_string(at);
+    std::printf("# %s\n", fault.c_str());
+    g_setenv("DXVASOFT_FAULT", fault.c_str(), TRUE);
+    const Decoded out = decode(from, "dxvadec");
+    fail_unless(out.error.empty(), "%s", out.error.c_str());
+    expect_same(out.pictures, wanted);
+    fail_unless_equals_int(out.path_changes.size(), 1);
+    fail_unless_equals_string(out.path_changes[0].c_str(), "cpu-copy>software: decode-errors");
+    const Decoded strict = decode(from, "dxvadec software-fallback=false");
+    fail_unless(strict.error.find("decode-errors") != std::string::npos, "%s",
+                strict.error.c_str());
+  }
+}
+GST_END_TEST
+
+GST_START_TEST(a_buffer_that_is_not_made_costs_no_picture_of_any_codec) {
+  for (const CodecClip& codec : codec_clips()) {
+    const std::string from = codec.source();
+    const auto wanted = decode(from, codec.reference).pictures;
+    for (int at = 21; at <= 25; ++at) {
+      const std::string fault = "createbuffer:at=" + std::to_string(at);
+      std::printf("# %s %s\n", codec.file, fault.c_str());
+      g_setenv("DXVASOFT_FAULT", fault.c_str(), TRUE);
+      const Decoded out = decode(from, "dxvadec");
+      fail_unless(out.error.empty(), "%s", out.error.c_str());
+      expect_same(out.pictures, wanted);
+      fail_unless(out.reason("decode-errors") > 0);
+    }
+  }
+}
+GST_END_TEST
+
 // Pictures before a sync point in output order refer to the group before it.
 GST_START_TEST(a_device_lost_behind_an_open_group_costs_no_picture) {
   const std::string from = source(
@@ -434,6 +474,8 @@ static Suite* dxvadec_faults_suite() {
   tcase_set_timeout(driver, 180);
   tcase_add_test(driver, a_context_that_cannot_be_made_means_software);
   tcase_add_test(driver, a_device_lost_in_the_middle_costs_no_picture);
+  tcase_add_test(driver, a_buffer_that_is_not_made_costs_no_picture);
+  tcase_add_test(driver, a_buffer_that_is_not_made_costs_no_picture_of_any_codec);
   tcase_add_test(driver, a_device_lost_behind_an_open_group_costs_no_picture);
   tcase_add_test(driver, without_fallback_a_lost_device_is_an_error);
   tcase_add_test(driver, a_surface_that_cannot_be_read_is_decoded_again);

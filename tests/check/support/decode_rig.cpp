@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -200,6 +201,31 @@ std::string source(const std::string& file, const std::string& parser) {
   if (ends_with(file, ".mkv")) out += " ! matroskademux";
   if (!parser.empty()) return out + " ! " + parser;
   return out + " ! h264parse";
+}
+
+std::string CodecClip::source() const {
+  return test::source(clip(file, encoder, "352x286", 30), parser);
+}
+
+std::vector<CodecClip> codec_clips() {
+  std::vector<CodecClip> out{
+      {"h265.mkv", "-c:v libx265 -x265-params log-level=error:pools=1", "h265parse",
+       "avdec_h265"},
+      {"vp8.mkv",
+       "-c:v libvpx -deadline realtime -cpu-used 8 -auto-alt-ref 1 -lag-in-frames 10",
+       "identity", "avdec_vp8"},
+      {"vp9.mkv", "-c:v libvpx-vp9 -deadline realtime -cpu-used 8", "vp9parse", "avdec_vp9"},
+      {"av1-long.mkv", "-c:v libaom-av1 -cpu-used 8 -usage realtime", "av1parse", "av1dec"},
+      {"mpeg2.mkv", "-c:v mpeg2video -bf 2", "mpegvideoparse", "avdec_mpeg2video"},
+      {"jpeg.mkv", "-c:v mjpeg -pix_fmt yuvj420p", "jpegparse", "avdec_mjpeg"},
+  };
+  std::erase_if(out, [](const CodecClip& codec) {
+    const auto found =
+        gst::GstPtr<GstElementFactory>::adopt(gst_element_factory_find(codec.reference));
+    if (!found) std::printf("# without %s: %s is not installed\n", codec.file, codec.reference);
+    return !found;
+  });
+  return out;
 }
 
 namespace {

@@ -32,6 +32,18 @@ namespace dxva::test {
 [[nodiscard]] std::string source(const std::string& file, const std::string& parser = "");
 [[nodiscard]] std::string make_folder(const std::string& name);
 
+// A clip of each codec but H.264: how it is made, and who else parses and decodes it.
+struct CodecClip {
+  const char* file;
+  const char* encoder;
+  const char* parser;
+  const char* reference;
+
+  [[nodiscard]] std::string source() const;  // 30 pictures of 352x286
+};
+// Those whose reference decoder is installed.
+[[nodiscard]] std::vector<CodecClip> codec_clips();
+
 struct Picture {
   GstClockTime pts = GST_CLOCK_TIME_NONE;
   std::string hash;  // of the visible pixels; 4:2:0 as NV12 or P010, else as they came

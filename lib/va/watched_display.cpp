@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "lib/va/watched_display.hpp"
+
+#include <va/va_backend.h>
+
+#include <atomic>
+
+namespace dxva::va {
+
+// libva finds a driver's functions by display, driver context and table, and hands them the
+// driver context. Drivers find themselves by its pDriverData, so that a copy is as good
+// (va_backend.h; the three structs have kept their size since libva 2.0, new members take
+// reserved ones).
+struct WatchedDisplay::State {
+  // First: the function below gets a pointer to it and finds the rest from there.
+  VADriverContext driver;
+  VADisplayContext display;
+  VADriverVTable table;
+  VADriverContextP real = nullptr;
+  std::atomic<uint32_t> refused_buffers = 0;
+
+  static VAStatus create_buffer(VADriverContextP driver, VAContextID context, VABufferType type,
+                                unsigned size, unsigned count, void* data, VABufferID* id) {
+    auto* self = reinterpret_cast<State*>(driver);
+    const VAStatus status =
+        self->real->vtable->vaCreateBuffer(self->real, context, type, size, count, data, id);
+    if (status != VA_STATUS_SUCCESS) ++self->refused_buffers;
+    return status;
+  }
+};
+
+WatchedDisplay::WatchedDisplay(VADisplay of) : state_(std::make_unique<State>()) {
+  const auto* display = static_cast<const VADisplayContext*>(of);
+  state_->real = display->pDriverContext;
+  state_->display = *display;
+  state_->driver = *state_->real;
+  state_->table = *state_->real->vtable;
+  state_->display.pDriverContext = &state_->driver;
+  state_->driver.vtable = &state_->table;
+  state_->table.vaCreateBuffer = State::create_buffer;
+}
+
+WatchedDisplay::~WatchedDisplay() = default;
+
+VADisplay WatchedDisplay::get() const {
+  return &state_->display;
+}
+
+uint32_t WatchedDisplay::take_refused_buffers() {
+  return state_->refused_buffers.exchange(0);
+}
+
+}  // namespace dxva::va
