@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "lib/base/log.hpp"
+#include "lib/decode/av1_metadata.hpp"
 #include "lib/decode/avcodec_context.hpp"
 #include "lib/decode/avcodec_frame.hpp"
 #include "lib/decode/avcodec_handles.hpp"
@@ -110,6 +111,7 @@ class AvcodecDecoder final : public BitstreamDecoder {
   PendingPictures pending_;
   ReplayQueue replay_;
   std::deque<DecodedFrame> ready_;
+  Av1Metadata av1_metadata_;  // of the packets so far
   Mode mode_;
   uint32_t device_failures_ = 0;
   uint32_t packets_to_wait_ = 0;  // in software, before the device is tried again
@@ -123,6 +125,9 @@ class AvcodecDecoder final : public BitstreamDecoder {
 };
 
 Status AvcodecDecoder::open(std::shared_ptr<va::SurfacePool> spare) {
+  // av1C (AV1 in ISOBMFF 2.3.3): four bytes, then OBUs.
+  if (params_.codec == Codec::Av1 && params_.codec_data.size() > 4)
+    av1_metadata_.read(std::span(params_.codec_data).subspan(4));
   if (!display_) {
     mode_ = {.hardware = false, .reason = Reason::NoDevice};
     return open_context(false);
@@ -193,6 +198,7 @@ Status AvcodecDecoder::send(const Packet& packet) {
     if (auto opened = open_context(mode_.hardware); !opened) return opened;
   }
   if (mode_.hardware) replay_.push(stored, pending_.oldest());
+  if (params_.codec == Codec::Av1) av1_metadata_.read(packet.data);
   return decode(stored, true);
 }
 
@@ -242,6 +248,11 @@ void AvcodecDecoder::output(AVFrame& frame, uint32_t number) {
     // Its decoder pairs no fields: what it calls interlaced is one of them alone.
     out->lone_field = std::exchange(out->interlaced, false);
     out->top_field_first = false;
+  }
+  if (out->surface) {
+    // Decoders of system memory read them themselves, and give pictures out later.
+    if (!out->mastering) out->mastering = av1_metadata_.mastering;
+    if (!out->light) out->light = av1_metadata_.light;
   }
   ready_.push_back(std::move(*out));
 }

@@ -3,6 +3,7 @@
 // again when the device fails.
 #include <vector>
 
+#include "lib/decode/av1_metadata.hpp"
 #include "lib/decode/jpeg_scans.hpp"
 #include "lib/decode/pending_pictures.hpp"
 #include "lib/decode/replay_queue.hpp"
@@ -52,6 +53,71 @@ GST_START_TEST(jpeg_scans_are_counted_by_their_markers) {
   fail_unless(several({0xff, 0xda, 0xff, 0xff, 0xff, 0xda, 0}));
   // Also where a segment's length would skip it: not every decoder goes by that.
   fail_unless(several({0xff, 0xe1, 0, 6, 0xff, 0xda, 0, 0, 0xff, 0xda}));
+}
+GST_END_TEST
+
+namespace {
+
+using Bytes = std::vector<uint8_t>;
+
+Bytes obu(uint8_t type, const Bytes& payload) {
+  Bytes out{static_cast<uint8_t>(type << 3 | 2), static_cast<uint8_t>(payload.size())};
+  out.insert(out.end(), payload.begin(), payload.end());
+  return out;
+}
+
+Bytes joined(std::initializer_list<Bytes> parts) {
+  Bytes out;
+  for (const Bytes& part : parts) out.insert(out.end(), part.begin(), part.end());
+  return out;
+}
+
+const Bytes kDelimiter = obu(2, {});
+const Bytes kLight = obu(5, {1, 1000 >> 8, 1000 & 255, 0, 250, 0x80});
+// Half of everything, 1000 cd/m2 and 1/64.
+const Bytes kMastering = obu(5, {2, 0x80, 0, 0x40, 0, 0x20, 0, 0x10, 0, 0x08, 0, 0x04, 0, 0x80,
+                                 0, 0x40, 0, 0,    3, 0xe8, 0, 0,    0, 1,    0, 0x80});
+
+}  // namespace
+
+GST_START_TEST(av1_metadata_is_read_and_kept) {
+  Av1Metadata metadata;
+  metadata.read(joined({kDelimiter, obu(1, {1, 2, 3}), kLight}));
+  fail_unless(metadata.light.has_value());
+  fail_unless_equals_int(metadata.light->max_content, 1000);
+  fail_unless_equals_int(metadata.light->max_frame_average, 250);
+  fail_if(metadata.mastering.has_value());
+  // An OBU with an extension, and one of another kind of metadata.
+  Bytes layered{static_cast<uint8_t>(kMastering[0] | 4), 0x08};
+  layered.insert(layered.end(), kMastering.begin() + 1, kMastering.end());
+  metadata.read(joined({obu(5, {4, 9, 9, 9, 9, 9}), layered}));
+  fail_unless(metadata.mastering.has_value());
+  const MasteringDisplay& display = *metadata.mastering;
+  fail_unless(display.red == (std::array<uint16_t, 2>{25000, 12500}));
+  fail_unless(display.green == (std::array<uint16_t, 2>{6250, 3125}));
+  fail_unless(display.blue == (std::array<uint16_t, 2>{1563, 781}));
+  fail_unless(display.white == (std::array<uint16_t, 2>{25000, 12500}));
+  fail_unless_equals_int(display.max_luminance, 10'000'000);
+  fail_unless_equals_int(display.min_luminance, 156);
+  fail_unless_equals_int(metadata.light->max_content, 1000);
+}
+GST_END_TEST
+
+GST_START_TEST(broken_av1_metadata_says_nothing) {
+  const Bytes both = joined({kLight, kMastering});
+  for (size_t size = 0; size < both.size(); ++size) {
+    Av1Metadata metadata;
+    // On the heap and to the byte, for the address sanitizer.
+    metadata.read(Bytes(both.begin(), both.begin() + static_cast<ptrdiff_t>(size)));
+    fail_unless_equals_int(metadata.light.has_value(), size >= kLight.size());
+    fail_if(metadata.mastering.has_value());
+  }
+  Av1Metadata metadata;
+  metadata.read(Bytes{5 << 3 | 2, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1});
+  metadata.read(obu(5, {}));
+  metadata.read(obu(5, {1, 3, 4}));
+  metadata.read(obu(5, {2, 3, 4}));
+  fail_if(metadata.light.has_value() || metadata.mastering.has_value());
 }
 GST_END_TEST
 
@@ -207,6 +273,8 @@ static Suite* decode_books_suite() {
   TCase* pending = tcase_create("pending pictures");
   tcase_add_test(pending, a_second_field_is_abandoned_at_the_next_picture);
   tcase_add_test(pending, jpeg_scans_are_counted_by_their_markers);
+  tcase_add_test(pending, av1_metadata_is_read_and_kept);
+  tcase_add_test(pending, broken_av1_metadata_says_nothing);
   tcase_add_test(pending, a_reordered_picture_is_waited_for);
   tcase_add_test(pending, a_hidden_frame_is_abandoned_where_nothing_reorders);
   tcase_add_test(pending, a_picture_comes_out_once);
