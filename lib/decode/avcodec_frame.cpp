@@ -8,6 +8,8 @@ extern "C" {
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
+#include <vector>
 
 #include "lib/base/fourcc.hpp"
 #include "lib/base/log.hpp"
@@ -123,6 +125,23 @@ Rect visible_part(const AVFrame& frame) {
           .height = static_cast<uint32_t>(height - crop_y)};
 }
 
+struct Pixels {
+  FramePtr frame;
+  std::vector<uint16_t> neutral_row;
+};
+
+// GStreamer has no gray format of more than 8 bits: such a picture is 4:2:0 without colour.
+void add_neutral_chroma(Pixels& pixels, DecodedFrame& out) {
+  pixels.neutral_row.assign((out.width + 1) / 2,
+                            static_cast<uint16_t>(1u << (out.bit_depth - 1)));
+  out.chroma = Chroma::Yuv420;
+  out.software.plane_count = 3;
+  for (const int plane : {1, 2})
+    out.software.planes[plane] = {
+        .data = reinterpret_cast<const uint8_t*>(pixels.neutral_row.data()),
+        .pitch_bytes = 0};  // every row is the same one
+}
+
 bool take_pixels(AVFrame& frame, DecodedFrame& out) {
   const auto* description = av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame.format));
   if (!description || !is_describable(*description)) {
@@ -141,10 +160,11 @@ bool take_pixels(AVFrame& frame, DecodedFrame& out) {
   }
   // The J formats say full range by their name.
   if (std::strncmp(description->name, "yuvj", 4) == 0) out.colour.range = Colour::Range::Full;
-  AVFrame* kept = av_frame_alloc();
-  av_frame_move_ref(kept, &frame);
-  out.software.owner =
-      std::shared_ptr<const void>(kept, [](AVFrame* dying) { av_frame_free(&dying); });
+  auto pixels = std::make_shared<Pixels>();
+  pixels->frame.reset(av_frame_alloc());
+  av_frame_move_ref(pixels->frame.get(), &frame);
+  if (out.chroma == Chroma::Gray && out.bit_depth > 8) add_neutral_chroma(*pixels, out);
+  out.software.owner = std::move(pixels);
   return true;
 }
 

@@ -85,7 +85,7 @@ enum class Chroma : uint8_t { Gray, Yuv420, Yuv411, Yuv422, Yuv440, Yuv444, Rgb 
 struct SoftwarePicture {
   struct Plane {
     const uint8_t* data = nullptr;
-    uint32_t pitch_bytes = 0;
+    uint32_t pitch_bytes = 0;  // 0: all rows are one
   };
   uint32_t plane_count = 0;
   std::array<Plane, 4> planes{};

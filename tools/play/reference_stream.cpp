@@ -5,6 +5,20 @@
 
 namespace dxva::play {
 
+namespace {
+
+// The scale filters do not scale: they keep swscale from converting full range. Gray becomes
+// planar before both chroma planes are one: in one step such a filter sets chroma to 0, and
+// leaves ten bits at the low end of their word (FFmpeg 5.1).
+std::string keeping_filters(const std::string& pixel_format) {
+  const std::string same = "scale=in_range=full:out_range=full";
+  if (pixel_format == "nv12") return same + ",format=yuv420p," + same;
+  if (pixel_format == "p010le") return same + ",format=yuv420p10le," + same;
+  return same;
+}
+
+}  // namespace
+
 ReferenceStream::~ReferenceStream() {
   if (!process_) return;
   g_subprocess_force_exit(process_);
@@ -18,16 +32,16 @@ Status ReferenceStream::start(const std::string& media, const std::string& pixel
                  .call = "",
                  .text = "--check: FFmpeg has no pixel format like this stream's"};
   // unaligned: FFmpeg rounds odd crops otherwise. passthrough and no autoscale: every frame
-  // once, at its own size. The scale filter does not scale: it keeps swscale from converting
-  // full range.
+  // once, at its own size.
+  const std::string filters = keeping_filters(pixel_format);
   GError* failure = nullptr;
   process_ = g_subprocess_new(static_cast<GSubprocessFlags>(G_SUBPROCESS_FLAGS_STDOUT_PIPE |
                                                             G_SUBPROCESS_FLAGS_STDERR_SILENCE),
                               &failure, "ffmpeg", "-nostdin", "-v", "quiet", "-flags",
                               "unaligned", "-threads", one_thread ? "1" : "0", "-noautorotate",
                               "-i", media.c_str(), "-map", "0:v:0", "-fps_mode", "passthrough",
-                              "-noautoscale", "-vf", "scale=in_range=full:out_range=full",
-                              "-pix_fmt", pixel_format.c_str(), "-f", "rawvideo", "-", nullptr);
+                              "-noautoscale", "-vf", filters.c_str(), "-pix_fmt",
+                              pixel_format.c_str(), "-f", "rawvideo", "-", nullptr);
   if (process_) return Done{};
   const Owned<GError> owned(failure);
   return Error{.code = ErrorCode::Unsupported,
