@@ -78,6 +78,14 @@ _RESIZE = ("gst-launch-1.0 -q videotestsrc num-buffers=110 pattern=snow ! "
            "webmmux ! filesink location={out}")
 
 
+def _av1enc(options: str) -> str:
+    """What FFmpeg's wrapper of libaom cannot ask for. Without quantisers av1enc is lossless, of which libaom 3.6
+    cannot change the size."""
+    return ("gst-launch-1.0 -q videotestsrc num-buffers=30 pattern=zone-plate kx2=20 ky2=20 kt=3 ! "
+            "video/x-raw,width=320,height=180,framerate=25/1,format=I420 ! "
+            f"av1enc cpu-used=6 target-bitrate=300 min-quantizer=8 max-quantizer=56 threads=1 {options} ! av1parse ! matroskamux ! "
+            "filesink location={out}")
+
 
 # Every 15th picture in the order of display is a CRA picture, with four RASL pictures before it; in the
 # order of coding the first one is the 12th.
@@ -154,6 +162,10 @@ RECIPES = [
     Recipe("h264", "lossless, for which VA has no words", "lossless.264",
            _FFMPEG + "-c:v libx264 -qp 0 -threads 1 {out}", surface=None, frames=10, on_device=False),
     Recipe("h264", "gray", "gray.264", _H264 + "{out}", pixel_format="gray", surface=None, frames=10),
+    Recipe("hevc", "gray", "gray.265", _hevc("bframes=2"), pixel_format="gray", surface=None, frames=10,
+           on_device=False),
+    Recipe("hevc", "gray, ten bits", "tengray.265", _hevc("bframes=2"), pixel_format="gray10le", surface=None,
+           frames=10, on_device=False),
     Recipe("hevc", "4:2:2", "video422.265", _hevc("bframes=2"), pixel_format="yuv422p", surface=None, frames=10,
            on_device=False),
     Recipe("hevc", "4:4:4", "video444.265", _hevc("bframes=2"), pixel_format="yuv444p", surface=None, frames=10,
@@ -172,6 +184,13 @@ RECIPES = [
            parts=_sizes("av1", "ivf", _AV1 + "{out}")),
     Recipe("av1", "from 8 to 10 bits and back, with other sizes", "depths1.ivf", surface=None,
            parts=_depths("av1", "ivf", _AV1 + "{out}", _AV1 + "{out}")),
+    Recipe("vp8", "ten other sizes, at key frames", "sizes8.ivf", surface=None,
+           parts=_sizes("vp8", "ivf", _VP8 + "{out}")),
+    Recipe("mpeg2", "ten other sizes, at key frames", "sizes.m2v", surface=None,
+           # Else ffmpeg, which makes the references, loses the last picture of each size.
+           parts=_sizes("mpeg2", "m2v", _FFMPEG + "-c:v mpeg2video -qscale:v 4 -bf 0 -flags low_delay {out}")),
+    Recipe("jpeg", "ten other sizes", "sizes.mjpeg", surface=None,
+           parts=_sizes("jpeg", "mjpeg", _JPEG + "-pix_fmt yuvj420p {out}")),
     Recipe("vp8", "hidden alternate references, four partitions", "altref.webm",
            _VP8 + "-auto-alt-ref 1 -lag-in-frames 16 -slices 4 {out}"),
     Recipe("vp8", "odd size, profile 3", "odd8.webm", _VP8 + "-profile:v 3 {out}", size="353x287"),
@@ -208,6 +227,9 @@ RECIPES = [
     Recipe("jpeg", "4:2:0, odd size", "odd420.avi", _JPEG + "-pix_fmt yuvj420p {out}", size="353x287", frames=4),
     Recipe("jpeg", "4:2:0, optimal Huffman tables", "huffman420.avi", _JPEG + "-huffman optimal -pix_fmt yuvj420p {out}",
            frames=4),
+    Recipe("jpeg", "gray", "gray.jpg",
+           "gst-launch-1.0 -q videotestsrc num-buffers=1 ! video/x-raw,format=GRAY8,width=350,height=286 ! jpegenc ! "
+           "filesink location={out}", surface=None, on_device=False),
     Recipe("jpeg", "4:2:2", "video422.avi", _JPEG + "-pix_fmt yuvj422p {out}", frames=10,
            surface="yuv422p", on_device=False),
     Recipe("jpeg", "4:4:4", "video444.avi", _JPEG + "-pix_fmt yuvj444p {out}", frames=10,
@@ -221,6 +243,16 @@ RECIPES = [
     Recipe("av1", "no order hints", "hints1.mkv", _AV1 + "-aom-params enable-order-hint=0 {out}", frames=12),
     Recipe("av1", "film grain", "grain1.mkv",
            _AV1 + "-aom-params film-grain-test=3 {out}", frames=12),
+    Recipe("av1", "another size without a key frame, with scaled references", "resize1.mkv",
+           _av1enc("resize-mode=random")),
+    Recipe("av1", "coded with less width and stretched", "superres1.mkv",
+           _av1enc("superres-mode=fixed superres-denominator=13 superres-kf-denominator=11")),
+    Recipe("av1", "another coded width in each picture", "superresr1.mkv", _av1enc("superres-mode=random")),
+    Recipe("av1", "other sizes, stretched as well", "both1.mkv",
+           _av1enc("resize-mode=random superres-mode=random")),
+    Recipe("av1", "gray", "gray1.mkv", _AV1 + "{out}", pixel_format="gray", surface=None, frames=8, on_device=False),
+    Recipe("av1", "gray, ten bits", "tengray1.mkv", _AV1 + "{out}", size="174x142", pixel_format="gray10le",
+           surface=None, frames=8, on_device=False),
     Recipe("av1", "hidden frames, odd size", "odd1.mkv", _AV1 + "-lag-in-frames 25 {out}", size="353x287"),
     Recipe("av1", "ten bits", "ten1.mkv", _AV1 + "{out}", frames=12, pixel_format="yuv420p10le", surface="p010le"),
     Recipe("av1", "ten bits, film grain", "tengrain1.mkv", _AV1 + "-aom-params film-grain-test=7 {out}", frames=12,
