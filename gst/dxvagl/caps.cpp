@@ -24,7 +24,8 @@ constexpr const char* kDrm = "DMA_DRM";
 using Formats = std::vector<std::string>;
 
 // The two that the shader pass reads, and what it draws: 10-bit video needs more than 8 bits a
-// channel to stay without banding, so that comes first for it.
+// channel to stay without banding, so that comes first for it. A consumer that takes nothing
+// but 10-bit RGB gets it of 8-bit video as well: a stream may change its depth.
 struct PassInput {
   const char* format;
   uint32_t fourcc;
@@ -32,7 +33,7 @@ struct PassInput {
 };
 const std::vector<PassInput>& pass_inputs() {
   static const std::vector<PassInput> all = {
-      {"NV12", format::kNV12, {"RGBA"}},
+      {"NV12", format::kNV12, {"RGBA", "RGB10A2_LE"}},
       {"P010_10LE", format::kP010, {"RGB10A2_LE", "RGBA"}},
   };
   return all;

@@ -48,7 +48,8 @@ GST_START_TEST(linear_dmabuf_becomes_its_own_format_or_rgb) {
                    kOld),
          "video/x-raw(memory:GLMemory),format=NV12,width=64,height=48,colorimetry=bt709,"
          "chroma-site=mpeg2,texture-target=2D;"
-         "video/x-raw(memory:GLMemory),format=RGBA,width=64,height=48,texture-target=2D");
+         "video/x-raw(memory:GLMemory),format={RGBA,RGB10A2_LE},width=64,height=48,"
+         "texture-target=2D");
 }
 GST_END_TEST;
 
@@ -65,7 +66,7 @@ GST_START_TEST(drm_formats_become_the_format_inside) {
                    "drm-format={NV12,NV12:0x0100000000000002,YU12},width=64",
                    kNew),
          "video/x-raw(memory:GLMemory),format=NV12,width=64,texture-target=2D;"
-         "video/x-raw(memory:GLMemory),format=RGBA,width=64,texture-target=2D");
+         "video/x-raw(memory:GLMemory),format={RGBA,RGB10A2_LE},width=64,texture-target=2D");
 }
 GST_END_TEST;
 
@@ -108,7 +109,7 @@ GST_START_TEST(opaque_memory_is_asked_for_from_one_device_only) {
   // What comes out no longer says where it came from.
   expect(transform(GST_PAD_SINK, (opaque + device + driver + "12").c_str(), with),
          "video/x-raw(memory:GLMemory),format=NV12,texture-target=2D;"
-         "video/x-raw(memory:GLMemory),format=RGBA,texture-target=2D");
+         "video/x-raw(memory:GLMemory),format={RGBA,RGB10A2_LE},texture-target=2D");
 }
 GST_END_TEST;
 
@@ -127,6 +128,17 @@ GST_START_TEST(a_consumer_of_rgba_is_served_by_both_planar_formats) {
   fail_unless(takes(caps, "video/x-raw(memory:DMABuf),format=P010_10LE"));
   fail_unless(takes(caps, "video/x-raw,format=RGBA,colorimetry=sRGB"));
   fail_unless(!takes(caps, "video/x-raw(memory:DMABuf),format=RGBA"));
+  fail_unless(!takes(caps, "video/x-raw,format=I420"));
+}
+GST_END_TEST;
+
+// A stream may change between 8 and 10 bits, and its consumer does not.
+GST_START_TEST(a_consumer_of_ten_bit_rgb_is_served_by_eight_bits_too) {
+  const auto caps =
+      transform(GST_PAD_SRC, "video/x-raw(memory:GLMemory),format=RGB10A2_LE", kNew);
+  fail_unless(takes(caps, "video/x-raw(memory:DMABuf),format=NV12,colorimetry=bt709"));
+  fail_unless(takes(caps, "video/x-raw(memory:DMABuf),format=P010_10LE"));
+  fail_unless(takes(caps, "video/x-raw,format=NV12"));
   fail_unless(!takes(caps, "video/x-raw,format=I420"));
 }
 GST_END_TEST;
@@ -336,13 +348,13 @@ GST_END_TEST;
 
 GST_START_TEST(what_must_be_drawn_becomes_rgb_and_nothing_else) {
   expect(transform(GST_PAD_SINK, kTiledNv12, kWhole),
-         "video/x-raw(memory:GLMemory),format=RGBA,texture-target=2D");
+         "video/x-raw(memory:GLMemory),format={RGBA,RGB10A2_LE},texture-target=2D");
   expect(transform(GST_PAD_SINK,
                    "video/x-raw(memory:DMABuf),format=DMA_DRM,"
                    "drm-format={NV12,NV12:0x0200000000000001}",
                    kWhole),
          "video/x-raw(memory:GLMemory),format=NV12,texture-target=2D;"
-         "video/x-raw(memory:GLMemory),format=RGBA,texture-target=2D");
+         "video/x-raw(memory:GLMemory),format={RGBA,RGB10A2_LE},texture-target=2D");
 }
 GST_END_TEST;
 
@@ -358,8 +370,9 @@ GST_START_TEST(a_tiling_that_can_be_drawn_is_drawn_although_its_planes_are_liste
         gst_structure_get_string(gst_caps_get_structure(out.get(), 0), "format"));
   };
   // Named: the macro looks at the text when a temporary is gone.
-  const std::string of_both = chosen("video/x-raw(memory:GLMemory),format=NV12;"
-                                     "video/x-raw(memory:GLMemory),format={BGRA,RGBA}");
+  const std::string of_both = chosen(
+      "video/x-raw(memory:GLMemory),format=NV12;"
+      "video/x-raw(memory:GLMemory),format={BGRA,RGBA}");
   fail_unless_equals_string(of_both.c_str(), "RGBA");
   const std::string of_planes = chosen("video/x-raw(memory:GLMemory),format={NV12,I420}");
   fail_unless_equals_string(of_planes.c_str(), "NV12");
@@ -391,6 +404,7 @@ int main(int argc, char** argv) {
   tcase_add_test(tests, opaque_memory_is_asked_for_from_one_device_only);
   tcase_add_test(tests, old_gstreamer_is_never_offered_drm_caps);
   tcase_add_test(tests, a_consumer_of_rgba_is_served_by_both_planar_formats);
+  tcase_add_test(tests, a_consumer_of_ten_bit_rgb_is_served_by_eight_bits_too);
   tcase_add_test(tests, without_shaders_nothing_is_converted);
   tcase_add_test(tests, system_memory_of_every_format_stays_what_it_is);
   tcase_add_test(tests, textures_pass_through_untouched);
