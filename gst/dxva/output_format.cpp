@@ -46,17 +46,41 @@ bool says(const GstCaps* caps, const char* field) {
          gst_structure_has_field(gst_caps_get_structure(caps, 0), field);
 }
 
-void add_colour(GstVideoColorimetry& out, const decode::Colour& colour) {
-  // What the stream leaves open stays at GStreamer's default for the size.
+// What the container says; unknown where it says nothing.
+GstVideoColorimetry colour_told(const GstCaps* input) {
+  GstVideoColorimetry out{GST_VIDEO_COLOR_RANGE_UNKNOWN, GST_VIDEO_COLOR_MATRIX_UNKNOWN,
+                          GST_VIDEO_TRANSFER_UNKNOWN, GST_VIDEO_COLOR_PRIMARIES_UNKNOWN};
+  const char* text =
+      says(input, "colorimetry")
+          ? gst_structure_get_string(gst_caps_get_structure(input, 0), "colorimetry")
+          : nullptr;
+  GstVideoColorimetry told;
+  if (text && gst_video_colorimetry_from_string(&told, text)) out = told;
+  return out;
+}
+
+// Each part for itself: h264parse 1.22 knows the matrix of a stream and not its range. What
+// nobody says stays at GStreamer's default for the size.
+void add_colour(GstVideoColorimetry& out, const GstVideoColorimetry& told,
+                const decode::Colour& stream) {
   constexpr uint8_t kUnspecified = 2;
-  if (colour.primaries != kUnspecified)
-    out.primaries = gst_video_color_primaries_from_iso(colour.primaries);
-  if (colour.transfer != kUnspecified)
-    out.transfer = gst_video_transfer_function_from_iso(colour.transfer);
-  if (colour.matrix != kUnspecified)
-    out.matrix = gst_video_color_matrix_from_iso(colour.matrix);
-  if (colour.range == decode::Colour::Range::Full) out.range = GST_VIDEO_COLOR_RANGE_0_255;
-  if (colour.range == decode::Colour::Range::Limited) out.range = GST_VIDEO_COLOR_RANGE_16_235;
+  if (told.primaries != GST_VIDEO_COLOR_PRIMARIES_UNKNOWN)
+    out.primaries = told.primaries;
+  else if (stream.primaries != kUnspecified)
+    out.primaries = gst_video_color_primaries_from_iso(stream.primaries);
+  if (told.transfer != GST_VIDEO_TRANSFER_UNKNOWN)
+    out.transfer = told.transfer;
+  else if (stream.transfer != kUnspecified)
+    out.transfer = gst_video_transfer_function_from_iso(stream.transfer);
+  if (told.matrix != GST_VIDEO_COLOR_MATRIX_UNKNOWN)
+    out.matrix = told.matrix;
+  else if (stream.matrix != kUnspecified)
+    out.matrix = gst_video_color_matrix_from_iso(stream.matrix);
+  if (told.range != GST_VIDEO_COLOR_RANGE_UNKNOWN)
+    out.range = told.range;
+  else if (stream.range != decode::Colour::Range::Unspecified)
+    out.range = stream.range == decode::Colour::Range::Full ? GST_VIDEO_COLOR_RANGE_0_255
+                                                            : GST_VIDEO_COLOR_RANGE_16_235;
 }
 
 GstVideoChromaSite chroma_site(decode::Colour::Site site) {
@@ -112,7 +136,7 @@ GstVideoFormat rearranged(GstVideoFormat format) {
 }
 
 void add_stream_facts(GstVideoInfo& info, const OutputFormat& output, const GstCaps* input) {
-  if (!says(input, "colorimetry")) add_colour(info.colorimetry, output.colour);
+  add_colour(info.colorimetry, colour_told(input), output.colour);
   if (!says(input, "chroma-site") && GST_VIDEO_INFO_N_COMPONENTS(&info) > 1) {
     const GstVideoChromaSite site = chroma_site(output.colour.site);
     if (site != GST_VIDEO_CHROMA_SITE_UNKNOWN) info.chroma_site = site;
