@@ -112,6 +112,7 @@ bool Decoder::start() {
   stats_.reset();
   refused_.clear();
   negotiate_again_ = true;
+  refusal_told_ = false;
   output_ = {};
   agreement_ = {};
   pause_ = next_pause_ = 0;
@@ -215,6 +216,7 @@ bool Decoder::set_format(GstVideoCodecState* state) {
   if (input_) gst_video_codec_state_unref(input_);
   input_ = gst_video_codec_state_ref(state);
   negotiate_again_ = true;
+  refusal_told_ = false;
   refused_.clear();
   pause_ = next_pause_ = 0;
   if (keep) return true;
@@ -275,7 +277,7 @@ void Decoder::report_unserved(const GstCaps* caps) const {
 
 // --- packets
 
-// "h264, profile High 4:4:4 Predictive", as far as it is known.
+// "h264, profile High 4:4:4 Predictive, 1920x1080", as far as it is known.
 std::string Decoder::stream_name() const {
   std::string out = decode::codec_name(params_.codec);
   std::string profile = decoder_ ? decoder_->profile() : "";
@@ -283,7 +285,11 @@ std::string Decoder::stream_name() const {
       input_ ? gst_structure_get_string(gst_caps_get_structure(input_->caps, 0), "profile")
              : nullptr;
   if (profile.empty() && told) profile = told;
-  return profile.empty() ? out : out + ", profile " + profile;
+  if (!profile.empty()) out += ", profile " + profile;
+  if (input_ && input_->info.width > 0)
+    out +=
+        ", " + std::to_string(input_->info.width) + "x" + std::to_string(input_->info.height);
+  return out;
 }
 
 GstFlowReturn Decoder::handle_frame(GstVideoCodecFrame* frame) {
@@ -307,11 +313,8 @@ GstFlowReturn Decoder::handle_frame(GstVideoCodecFrame* frame) {
 
   const GstFlowReturn flow = push_ready();
   release_abandoned();
-  if (!sent) {
-    const GstFlowReturn answer = answer_error(sent.error());
-    if (flow == GST_FLOW_OK) return answer;
-  }
-  return flow;
+  // What ends the stream is told once: the pictures' trouble before the packet's.
+  return sent || flow != GST_FLOW_OK ? flow : answer_error(sent.error());
 }
 
 GstFlowReturn Decoder::answer_error(const Error& error) {

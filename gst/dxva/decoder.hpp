@@ -133,6 +133,7 @@ class Decoder {
                                           const SurfaceLook& look);
   void report_late(const Result<uint32_t>& damaged);
   GstFlowReturn cannot_export(Reason reason);
+  [[nodiscard]] bool is_first_refusal();
   void report_refused_format(const OutputFormat& output);
   void report_latency();
   void take_a_pause();
@@ -162,6 +163,7 @@ class Decoder {
   OutputFormat output_;
   Agreement agreement_;
   bool negotiate_again_ = true;
+  bool refusal_told_ = false;  // on the bus, since the last caps in or out
   // What the driver was asked to lay surfaces out as, because downstream takes nothing else.
   // New decoders ask for it from the start.
   std::vector<uint64_t> tried_modifiers_;

@@ -6,6 +6,7 @@
 
 #include "gst/common/opaque_memory.hpp"
 #include "gst/dxva/decoder.hpp"
+#include "gst/dxva/refused_caps.hpp"
 #include "lib/base/translation.hpp"
 
 GST_DEBUG_CATEGORY_EXTERN(dxvadec_debug);
@@ -84,10 +85,11 @@ Result<bool> Decoder::remake_surfaces(const decode::DecodedFrame& picture,
 Decoder::Prepared Decoder::negotiate(const decode::DecodedFrame& picture,
                                      const OutputFormat& output, SurfaceLook& look) {
   if (output.format == GST_VIDEO_FORMAT_UNKNOWN) {
-    GST_ELEMENT_ERROR(&element_, STREAM, FORMAT,
-                      (_("Pictures with this chroma format and %u bits are not supported."),
-                       picture.bit_depth),
-                      (nullptr));
+    if (is_first_refusal())
+      GST_ELEMENT_ERROR(&element_, STREAM, FORMAT,
+                        (_("Pictures with this chroma format and %u bits are not supported."),
+                         picture.bit_depth),
+                        (nullptr));
     return {.kind = Prepared::Kind::Refused};
   }
   if (picture.surface) device_.look_for_renderer();
@@ -150,23 +152,32 @@ Decoder::Prepared Decoder::negotiate(const decode::DecodedFrame& picture,
   negotiate_again_ = false;
   stats_.set_stream(decode::codec_name(params_.codec), decoder_->profile());
   report_latency();
-  if (agreement_.taken_instead && !GST_PAD_IS_FLUSHING(GST_VIDEO_DECODER_SRC_PAD(&element_)))
+  if (agreement_.delivery != Delivery::None)
+    refusal_told_ = false;
+  else if (agreement_.taken_instead &&
+           !GST_PAD_IS_FLUSHING(GST_VIDEO_DECODER_SRC_PAD(&element_)) && is_first_refusal())
     report_refused_format(output);
   return {.kind = agreement_.delivery != Delivery::None ? Prepared::Kind::Ready
                                                         : Prepared::Kind::Refused};
 }
 
+// Upstream answers a refused picture with the end of the stream, which brings those that are
+// still inside: they have the same trouble, and it has been told.
+bool Decoder::is_first_refusal() {
+  return !std::exchange(refusal_told_, true);
+}
+
 // The "not-negotiated" of whoever pushed the packet would be all that is known of it.
 void Decoder::report_refused_format(const OutputFormat& output) {
-  const GstCaps* taken = agreement_.taken_instead.get();
-  const std::string formats = formats_named(taken);
-  gchar* all = gst_caps_to_string(taken);
+  const GstCaps* downstream = agreement_.taken_instead.get();
+  const std::string taken = taken_instead(downstream, agreement_.not_taken.get());
+  gchar* all = gst_caps_to_string(downstream);
   GST_ELEMENT_ERROR(
       &element_, STREAM, FORMAT,
       (_("Downstream does not take the pictures of this stream: they are %s, %ux%u, "
          "and it takes %s."),
        gst_video_format_to_string(output.format), output.width, output.height,
-       formats.empty() ? _("no such memory") : formats.c_str()),
+       taken.empty() ? _("no such memory") : taken.c_str()),
       ("downstream: %s", all));
   g_free(all);
 }

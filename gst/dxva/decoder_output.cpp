@@ -253,10 +253,12 @@ void Decoder::report_late(const Result<uint32_t>& damaged) {
 }
 
 GstFlowReturn Decoder::cannot_export(Reason reason) {
-  GST_ELEMENT_ERROR(&element_, STREAM, FAILED,
-                    (_("A picture cannot leave without a copy (%s), and zero-copy is require."),
-                     reason_name(reason)),
-                    (nullptr));
+  if (is_first_refusal())
+    GST_ELEMENT_ERROR(
+        &element_, STREAM, FAILED,
+        (_("A picture cannot leave without a copy (%s), and zero-copy is require."),
+         reason_name(reason)),
+        (nullptr));
   return GST_FLOW_ERROR;
 }
 

@@ -51,6 +51,19 @@ GstPtr<GstCaps> caps_for(const GstVideoInfo& info, const OutputFormat& output,
   return GstPtr<GstCaps>::adopt(caps);
 }
 
+// A second one, in place of the only one.
+void add_format(GstCaps* caps, GstVideoFormat format) {
+  GstStructure* structure = gst_caps_get_structure(caps, 0);
+  GValue list = G_VALUE_INIT;
+  g_value_init(&list, GST_TYPE_LIST);
+  gst_value_list_append_value(&list, gst_structure_get_value(structure, "format"));
+  GValue other = G_VALUE_INIT;
+  g_value_init(&other, G_TYPE_STRING);
+  g_value_set_static_string(&other, gst_video_format_to_string(format));
+  gst_value_list_append_and_take_value(&list, &other);
+  gst_structure_take_value(structure, "format", &list);
+}
+
 GstPtr<GstCaps> downstream_caps(GstVideoDecoder& decoder) {
   return GstPtr<GstCaps>::adopt(
       gst_pad_peer_query_caps(GST_VIDEO_DECODER_SRC_PAD(&decoder), nullptr));
@@ -151,31 +164,6 @@ AllocationAnswer AllocationAnswer::of(GstQuery* query) {
     const GValue* pool = gst_structure_get_value(params, "copy-pool");
     if (pool && G_VALUE_HOLDS(pool, GST_TYPE_BUFFER_POOL))
       out.copy_pool = GstPtr<GstBufferPool>::share(GST_BUFFER_POOL(g_value_get_object(pool)));
-  }
-  return out;
-}
-
-std::string formats_named(const GstCaps* caps) {
-  std::string out;
-  const auto add = [&out](const GValue* value) {
-    const char* name = G_VALUE_HOLDS_STRING(value) ? g_value_get_string(value) : nullptr;
-    // Whole names: "I420" is also in "I420_10LE".
-    if (!name || (", " + out + ",").find(std::string(", ") + name + ",") != std::string::npos)
-      return;
-    if (!out.empty()) out += ", ";
-    out += name;
-  };
-  for (guint i = 0; i < gst_caps_get_size(caps); ++i) {
-    const GstCapsFeatures* features = gst_caps_get_features(caps, i);
-    const bool system =
-        gst_caps_features_is_equal(features, GST_CAPS_FEATURES_MEMORY_SYSTEM_MEMORY);
-    const GValue* formats = gst_structure_get_value(gst_caps_get_structure(caps, i), "format");
-    if (!formats || (!system && !names_dmabuf(caps, i))) continue;
-    if (!GST_VALUE_HOLDS_LIST(formats))
-      add(formats);
-    else
-      for (guint k = 0; k < gst_value_list_get_size(formats); ++k)
-        add(gst_value_list_get_value(formats, k));
   }
   return out;
 }
@@ -304,6 +292,8 @@ Agreement Negotiator::negotiate(const OutputFormat& output, GstVideoCodecState* 
   if (!out.takes_system && !gst_pad_peer_query_accept_caps(src, system.get())) {
     out.delivery = Delivery::None;
     out.taken_instead = downstream;
+    out.not_taken = GstPtr<GstCaps>::adopt(gst_caps_copy(system.get()));
+    if (other != GST_VIDEO_FORMAT_UNKNOWN) add_format(out.not_taken.get(), other);
     return out;
   }
   if (!try_caps(output, format, input, Delivery::System, {}, out)) {

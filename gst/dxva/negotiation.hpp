@@ -54,8 +54,9 @@ struct Agreement {
   bool takes_system = true;      // else dma-bufs or nothing
   ModifiersTaken taken;          // of dma-bufs of this format
   Reason reason = Reason::None;  // System: why nothing better
-  // None: what downstream takes instead. Null where that was not the trouble.
+  // None: what downstream takes instead of which caps. Null where that was not the trouble.
   GstPtr<GstCaps> taken_instead;
+  GstPtr<GstCaps> not_taken;
 
   [[nodiscard]] bool is_dmabuf() const {
     return delivery == Delivery::DmaDrm || delivery == Delivery::Dmabuf;
@@ -67,9 +68,6 @@ struct Agreement {
 // The layouts in which `caps` take dma-bufs of a DRM format, in their order; `dma_drm`: whether
 // this GStreamer can say more than linear.
 [[nodiscard]] ModifiersTaken modifiers_in(const GstCaps* caps, uint32_t fourcc, bool dma_drm);
-
-// "NV12, P010_10LE": the formats of system memory and of linear dma-bufs that `caps` name.
-[[nodiscard]] std::string formats_named(const GstCaps* caps);
 
 // Finds the best form in which downstream takes pictures, and sends the caps.
 // Reentrant; called with the decoder's stream lock, like every method of it.

@@ -14,6 +14,7 @@ extern "C" {
 
 #include "lib/base/fourcc.hpp"
 #include "lib/base/log.hpp"
+#include "lib/decode/device_support.hpp"
 
 namespace dxva::decode {
 
@@ -109,10 +110,11 @@ va::SurfaceLease surface_of(const AVFrame& frame) {
   return *static_cast<va::SurfaceLease*>(av_buffer_get_opaque(frame.buf[0]));
 }
 
-Hwaccel::Hwaccel(std::shared_ptr<va::Display> display,
+Hwaccel::Hwaccel(Codec codec, std::shared_ptr<va::Display> display,
                  std::shared_ptr<va::WatchedDisplay> watched, uint32_t surfaces,
                  BufferPtr device)
-    : display_(std::move(display)),
+    : codec_(codec),
+      display_(std::move(display)),
       watched_(std::move(watched)),
       surfaces_(surfaces),
       device_(std::move(device)) {}
@@ -140,7 +142,7 @@ Result<std::unique_ptr<Hwaccel>> Hwaccel::create(Codec codec,
     return av_error(ErrorCode::Unsupported, "av_hwdevice_ctx_init", rc, Reason::NoDevice);
   // make_unique cannot reach the private constructor.
   return std::unique_ptr<Hwaccel>(
-      new Hwaccel(std::move(display), std::move(watched), surfaces, std::move(device)));
+      new Hwaccel(codec, std::move(display), std::move(watched), surfaces, std::move(device)));
 }
 
 void Hwaccel::attach(AVCodecContext& context) const {
@@ -195,6 +197,17 @@ void Hwaccel::drop_pool() {
   pool_.reset();
 }
 
+// EIO is vaCreateConfig's failure; a profile that the driver does not list is EINVAL or ENOSYS,
+// and so is a size that it does not take (vaapi_decode.c, FFmpeg 5.1 and 7.1).
+Reason Hwaccel::reason_without_parameters(const AVCodecContext& context, int rc) const {
+  if (rc == AVERROR(EIO)) return Reason::ContextNotMade;
+  const bool takes_size =
+      context.coded_width > 0 && context.coded_height > 0 &&
+      device_takes_size(*display_, codec_, static_cast<uint32_t>(context.coded_width),
+                        static_cast<uint32_t>(context.coded_height));
+  return takes_size ? Reason::ProfileUnsupported : Reason::SizeOutOfRange;
+}
+
 // Makes the surfaces for the stream that `context` has just met, or says why not.
 Reason Hwaccel::prepare_surfaces(AVCodecContext& context, AVPixelFormat software) {
   const AVPixFmtDescriptor* stream = av_pix_fmt_desc_get(software);
@@ -204,12 +217,10 @@ Reason Hwaccel::prepare_surfaces(AVCodecContext& context, AVPixelFormat software
   if (has_tools_beyond_va(context)) return Reason::ProfileUnsupported;
 
   AVBufferRef* raw = nullptr;
-  // EIO is vaCreateConfig's failure; a profile that the driver does not list is EINVAL or
-  // ENOSYS (vaapi_decode.c, FFmpeg 5.1 and 7.1).
   if (const int rc =
           avcodec_get_hw_frames_parameters(&context, device_.get(), AV_PIX_FMT_VAAPI, &raw);
       rc < 0)
-    return rc == AVERROR(EIO) ? Reason::ContextNotMade : Reason::ProfileUnsupported;
+    return reason_without_parameters(context, rc);
   BufferPtr frames(raw);
   auto* description = reinterpret_cast<AVHWFramesContext*>(frames->data);
 

@@ -63,13 +63,15 @@ class Hwaccel {
   [[nodiscard]] BitstreamDecoder::Pools pools() const;
 
  private:
-  Hwaccel(std::shared_ptr<va::Display> display, std::shared_ptr<va::WatchedDisplay> watched,
-          uint32_t surfaces, BufferPtr device);
+  Hwaccel(Codec codec, std::shared_ptr<va::Display> display,
+          std::shared_ptr<va::WatchedDisplay> watched, uint32_t surfaces, BufferPtr device);
   [[nodiscard]] bool serves(const accel::Need& need,
                             const std::vector<uint64_t>& modifiers) const;
   void drop_pool();
+  [[nodiscard]] Reason reason_without_parameters(const AVCodecContext& context, int rc) const;
   [[nodiscard]] Reason prepare_surfaces(AVCodecContext& context, AVPixelFormat software);
 
+  const Codec codec_;
   const std::shared_ptr<va::Display> display_;
   const std::shared_ptr<va::WatchedDisplay> watched_;  // null: libavcodec tells of all failures
   const uint32_t surfaces_;

@@ -42,6 +42,19 @@ bool device_decodes(const va::Display& display, Codec codec) {
                              [codec](VAProfile profile) { return codec_of(profile) == codec; });
 }
 
+bool device_takes_size(const va::Display& display, Codec codec, uint32_t width,
+                       uint32_t height) {
+  return std::ranges::any_of(display.profiles(), [&](VAProfile profile) {
+    if (codec_of(profile) != codec) return false;
+    const auto caps = display.decode_caps(profile);
+    const auto fits = [](uint32_t side, uint32_t least, uint32_t most) {
+      return side >= least && (most == 0 || side <= most);
+    };
+    return caps && fits(width, caps->min_width, caps->max_width) &&
+           fits(height, caps->min_height, caps->max_height);
+  });
+}
+
 bool device_takes_modifiers(const va::Display& display, Codec codec) {
   return std::ranges::any_of(display.profiles(), [&](VAProfile profile) {
     if (codec_of(profile) != codec) return false;

@@ -3,6 +3,8 @@
 // pictures stay right, and the element says what happened.
 #include <algorithm>
 #include <cerrno>
+#include <condition_variable>
+#include <mutex>
 #include <random>
 
 #include "tests/check/support/check.hpp"
@@ -168,6 +170,123 @@ GST_START_TEST(a_format_that_downstream_lacks_is_an_error_with_both_names) {
     fail_unless(out.pictures.empty());
   }
   fail_unless_equals_int(decode(from, "dxvadec").pictures.size(), 5);
+}
+GST_END_TEST
+
+// Of a byte stream: demuxers that know the size are told of downstream's, and are not linked.
+GST_START_TEST(a_size_that_downstream_lacks_is_an_error_that_names_it) {
+  const std::string from = source(h264_byte_stream());
+  const struct {
+    const char* caps;
+    const char* text;
+  } cases[] = {
+      {"video/x-raw,format=NV12,width=64,height=[16,64]",
+       "NV12 with width=64, height=[ 16, 64 ]."},
+      {"video/x-raw,format={RGBA,I420},width=64", "I420 with width=64."},
+      {"video/x-raw,format=RGBA;video/x-raw,format=NV12,framerate=30/1",
+       "NV12 with framerate=30/1."},
+      {"video/x-raw(memory:DMABuf),format=NV12,width=64", "NV12 in dma-bufs with width=64."},
+  };
+  for (const auto& one : cases) {
+    const Decoded out = decode(from, "dxvadec", {.sink_caps = one.caps});
+    fail_unless(out.error.find("they are NV12, 352x286, and it takes " +
+                               std::string(one.text)) != std::string::npos,
+                "%s: %s", one.caps, out.error.c_str());
+  }
+}
+GST_END_TEST
+
+namespace {
+
+struct Told {
+  std::mutex lock;
+  std::condition_variable end_seen;
+  bool ended = false;
+  std::vector<std::string> errors;  // of dxvadec
+};
+
+GstBusSyncReply note_error(GstBus*, GstMessage* message, gpointer user) {
+  auto& told = *static_cast<Told*>(user);
+  if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR &&
+      g_strcmp0(GST_OBJECT_NAME(GST_MESSAGE_SRC(message)), "dec") == 0) {
+    GError* error = nullptr;
+    gst_message_parse_error(message, &error, nullptr);
+    const std::lock_guard guard(told.lock);
+    told.errors.emplace_back(error->message);
+    g_error_free(error);
+  }
+  return GST_BUS_PASS;
+}
+
+GstPadProbeReturn note_end(GstPad*, GstPadProbeInfo* info, gpointer user) {
+  if (GST_EVENT_TYPE(GST_PAD_PROBE_INFO_EVENT(info)) != GST_EVENT_EOS) return GST_PAD_PROBE_OK;
+  auto& told = *static_cast<Told*>(user);
+  const std::lock_guard guard(told.lock);
+  told.ended = true;
+  told.end_seen.notify_all();
+  return GST_PAD_PROBE_OK;
+}
+
+// What dxvadec says on the bus until the end of the stream has gone through it, which whoever
+// pushed the packets sends behind an error.
+std::vector<std::string> errors_to_the_end(const std::string& from, const std::string& decoder,
+                                           const std::string& sink_caps) {
+  Told told;
+  const auto pipeline = launch(from + " ! " + decoder + " name=dec ! capsfilter caps=\"" +
+                               sink_caps + "\" ! fakesink async=false");
+  const auto bus = GstPtr<GstBus>::adopt(gst_element_get_bus(pipeline.get()));
+  gst_bus_set_sync_handler(bus.get(), note_error, &told, nullptr);
+  const auto pad =
+      GstPtr<GstPad>::adopt(gst_element_get_static_pad(child(pipeline, "dec").get(), "sink"));
+  gst_pad_add_probe(pad.get(), GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, note_end, &told, nullptr);
+  gst_element_set_state(pipeline.get(), GST_STATE_PLAYING);
+  {
+    std::unique_lock guard(told.lock);
+    told.end_seen.wait(guard, [&told] { return told.ended; });
+  }
+  // Waits for the streaming thread, which is in the probe.
+  gst_element_set_state(pipeline.get(), GST_STATE_NULL);
+  return told.errors;
+}
+
+}  // namespace
+
+GST_START_TEST(what_ends_a_stream_is_told_once) {
+  const std::string h264 = source(h264_byte_stream());
+  const std::string deep =
+      source(clip("422-10.mp4", "-pix_fmt yuv422p10le -c:v libx264 -threads 1", "352x286", 5));
+  const struct {
+    std::string from;
+    const char* decoder;
+    const char* caps;
+    const char* text;
+  } cases[] = {
+      {h264, "dxvadec", "video/x-raw,format=NV12,width=64", "with width=64"},
+      {deep, "dxvadec", "video/x-raw,format={NV12,I420}", "are I422_10LE"},
+      {h264, "dxvadec zero-copy=require", "video/x-raw,format=NV12", "zero-copy is require"},
+      {deep, "dxvadec software-fallback=false", "video/x-raw", "software-fallback is off"},
+  };
+  for (const auto& one : cases) {
+    const auto errors = errors_to_the_end(one.from, one.decoder, one.caps);
+    for (const std::string& error : errors) std::printf("# %s\n", error.c_str());
+    fail_unless_equals_int(errors.size(), 1);
+    fail_unless(errors[0].find(one.text) != std::string::npos, "no %s", one.text);
+  }
+}
+GST_END_TEST
+
+// Larger than what the driver says it takes.
+GST_START_TEST(a_size_that_the_device_lacks_is_that_and_no_profile) {
+  const std::string from =
+      source(clip("wide.mkv", "-c:v mjpeg -pix_fmt yuvj420p", "8208x16", 3), "jpegparse");
+  const Decoded out = decode(from, "dxvadec");
+  fail_unless(out.error.empty(), "%s", out.error.c_str());
+  expect_same(out.pictures, decode(from, "avdec_mjpeg").pictures);
+  fail_unless_equals_uint64(out.reason("size-out-of-range"), 3);
+  const Decoded strict = decode(from, "dxvadec software-fallback=false");
+  for (const char* part : {"size-out-of-range", "8208x16", "software-fallback is off"})
+    fail_unless(strict.error.find(part) != std::string::npos, "no %s: %s", part,
+                strict.error.c_str());
 }
 GST_END_TEST
 
@@ -469,6 +588,9 @@ static Suite* dxvadec_faults_suite() {
   tcase_add_test(device, without_fallback_a_codec_the_device_lacks_is_an_error_that_names_both);
   tcase_add_test(device, without_fallback_only_the_devices_codecs_are_accepted);
   tcase_add_test(device, a_format_that_downstream_lacks_is_an_error_with_both_names);
+  tcase_add_test(device, a_size_that_downstream_lacks_is_an_error_that_names_it);
+  tcase_add_test(device, what_ends_a_stream_is_told_once);
+  tcase_add_test(device, a_size_that_the_device_lacks_is_that_and_no_profile);
   suite_add_tcase(suite, device);
   TCase* driver = tcase_create("failing driver");
   tcase_set_timeout(driver, 180);
