@@ -67,6 +67,10 @@ Result<ContextPtr> make_context(const StreamParams& params, bool on_device) {
     context->thread_count = 0;  // one per processor
     context->thread_type =
         params.low_latency ? FF_THREAD_SLICE : FF_THREAD_SLICE | FF_THREAD_FRAME;
+    // dav1d's threads are its own, and hold pictures back; for H.264 this would mean that
+    // nothing is reordered.
+    if (params.low_latency && params.codec == Codec::Av1)
+      context->flags |= AV_CODEC_FLAG_LOW_DELAY;
   }
   return context;
 }
