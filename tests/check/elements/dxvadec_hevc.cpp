@@ -128,6 +128,46 @@ GST_START_TEST(fields_leave_as_pictures_of_their_shape) {
 }
 GST_END_TEST
 
+namespace {
+
+// Each picture once more in layer 1 (H.265 7.3.1.2), as views and alpha channels come.
+std::string with_second_layer(const std::string& file) {
+  char* data = nullptr;
+  gsize size = 0;
+  fail_unless(g_file_get_contents(file.c_str(), &data, &size, nullptr));
+  const std::string stream(data, size);
+  g_free(data);
+  constexpr int kFirstNonSlice = 32;
+  const std::string start_code("\0\0\1", 3);
+  std::string out;
+  for (size_t at = stream.find(start_code); at != std::string::npos;) {
+    const size_t next = stream.find(start_code, at + 3);
+    std::string unit = stream.substr(at, next == std::string::npos ? next : next - at);
+    out += unit;
+    if ((unit[3] >> 1 & 63) < kFirstNonSlice) {
+      unit[4] = static_cast<char>((unit[4] & 7) | 1 << 3);
+      out += unit;
+    }
+    at = next;
+  }
+  const std::string path = make_folder("layers") + "/two.h265";
+  fail_unless(
+      g_file_set_contents(path.c_str(), out.data(), static_cast<gssize>(out.size()), nullptr));
+  return path;
+}
+
+}  // namespace
+
+GST_START_TEST(layers_above_the_base_are_left_out) {
+  const std::string base = clip("base.h265", kEncoder, "352x286", 12);
+  const auto wanted = reference(source(base, "h265parse"));
+  fail_unless_equals_int(wanted.size(), 12);
+  const std::string from = source(with_second_layer(base), "h265parse");
+  for (const char* caps : {"", kDmabuf})
+    expect_same(decode_on_device(from, {.sink_caps = caps}).pictures, wanted);
+}
+GST_END_TEST
+
 // The pictures that a CRA picture leads refer to what came before it.
 GST_START_TEST(pictures_after_a_seek_into_open_groups_are_those_of_their_time) {
   const std::string from =
@@ -151,6 +191,7 @@ static Suite* dxvadec_hevc_suite() {
   tcase_add_test(cases, hdr_metadata_comes_with_dma_bufs);
   tcase_add_test(cases, hdr_metadata_may_change_in_the_stream);
   tcase_add_test(cases, fields_leave_as_pictures_of_their_shape);
+  tcase_add_test(cases, layers_above_the_base_are_left_out);
   tcase_add_test(cases, pictures_after_a_seek_into_open_groups_are_those_of_their_time);
   suite_add_tcase(suite, cases);
   return suite;
