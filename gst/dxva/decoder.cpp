@@ -126,6 +126,7 @@ bool Decoder::stop() {
     decoder_.reset();
   }
   params_ = {};
+  trace_.forget();
   unfinished_.forget();
   gpu_copied_.reset();
   gpu_copies_.reset();
@@ -303,10 +304,13 @@ GstFlowReturn Decoder::handle_frame(GstVideoCodecFrame* frame) {
     gst_video_decoder_drop_frame(&element_, frame);
     return GST_FLOW_ERROR;
   }
-  const Status sent =
-      decoder_->send({.data = {map.data, map.size},
-                      .number = frame->system_frame_number,
-                      .sync_point = GST_VIDEO_CODEC_FRAME_IS_SYNC_POINT(frame)});
+  const Status sent = [&] {
+    const trace::Recording recording(trace_.open(frame->system_frame_number));
+    const trace::Timed decoding(trace::Stage::Decode);
+    return decoder_->send({.data = {map.data, map.size},
+                           .number = frame->system_frame_number,
+                           .sync_point = GST_VIDEO_CODEC_FRAME_IS_SYNC_POINT(frame)});
+  }();
   gst_buffer_unmap(frame->input_buffer, &map);
   // The base class keeps its own reference until a picture with this number comes out.
   gst_video_codec_frame_unref(frame);

@@ -23,6 +23,7 @@
 #include "gst/dxva/negotiation.hpp"
 #include "gst/dxva/output_format.hpp"
 #include "gst/dxva/picture_copy.hpp"
+#include "gst/dxva/picture_trace.hpp"
 #include "gst/dxva/refused_buffers.hpp"
 #include "gst/dxva/settings.hpp"
 #include "gst/dxva/surface_look.hpp"
@@ -140,6 +141,7 @@ class Decoder {
 
   GstVideoDecoder& element_;
   DecoderStats stats_;
+  PictureTrace trace_;
   RefusedBuffers refused_;
 
   mutable std::mutex settings_lock_;

@@ -82,6 +82,7 @@ GstFlowReturn Decoder::deliver(const decode::DecodedFrame& picture) {
     GST_LOG_OBJECT(&element_, "picture %u is not awaited any more", picture.number);
     return GST_FLOW_OK;
   }
+  std::optional<trace::Recording> recording(trace_.open(picture.number));
   SurfaceLook look;
   const Prepared prepared = prepare(picture, look);
   if (prepared.kind == Prepared::Kind::DecodedAgain) {
@@ -116,6 +117,9 @@ GstFlowReturn Decoder::deliver(const decode::DecodedFrame& picture) {
   GST_LOG_OBJECT(&element_, "picture %u: surface 0x%x %s (%s)", picture.number,
                  picture.surface ? picture.surface->id() : 0, leaving_name(outgoing.leaving),
                  reason_name(outgoing.reason));
+  recording.reset();
+  trace_.left(element_, picture, *frame, outgoing.leaving, outgoing.reason,
+              outgoing.damaged || picture.corrupt);
   return gst_video_decoder_finish_frame(&element_, frame);
 }
 
@@ -172,6 +176,7 @@ Decoder::Outgoing Decoder::leave(const decode::DecodedFrame& picture, const Surf
   if (!picture.surface) {
     out.reason = decoder_->mode().reason;
     if (active_.zero_copy == ZeroCopy::Require) return {.flow = cannot_export(out.reason)};
+    const trace::Timed copying(trace::Stage::Copy);
     out.flow = copy(view_of(picture, output_.format), picture.visible, frame, out.reason);
     return out;
   }
@@ -213,6 +218,7 @@ Decoder::Outgoing Decoder::leave(const decode::DecodedFrame& picture, const Surf
   }
   if (active_.zero_copy == ZeroCopy::Require) return {.flow = cannot_export(out.reason)};
   out.leaving = Leaving::CpuCopy;
+  const trace::Timed copying(trace::Stage::Copy);
   const auto started = std::chrono::steady_clock::now();
   const va::Surface& surface = *picture.surface;
   auto mapped = va::map_for_read(surface.display(), surface.id(), surface.fourcc(),

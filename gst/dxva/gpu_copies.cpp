@@ -6,6 +6,7 @@
 
 #include "lib/base/fourcc.hpp"
 #include "lib/base/log.hpp"
+#include "lib/base/trace.hpp"
 
 namespace dxva::gst {
 
@@ -58,6 +59,7 @@ bool GpuCopies::open(const decode::DecodedFrame& picture, const Wanted& wanted) 
 
 std::optional<GpuCopies::Copied> GpuCopies::make(const decode::DecodedFrame& picture,
                                                  const Wanted& wanted) {
+  const trace::Timed copying(trace::Stage::Copy);
   if (!open(picture, wanted)) return std::nullopt;
   for (;;) {
     auto surface = copier_->copy(*picture.surface);

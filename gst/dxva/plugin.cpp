@@ -2,12 +2,14 @@
 #include <gst/gst.h>
 
 #include "gst/common/log_bridge.hpp"
+#include "gst/common/trace_board.hpp"
 #include "gst/dxva/gstdxvadec.hpp"
 #include "lib/base/translation.hpp"
 
 static gboolean plugin_init(GstPlugin* plugin) {
   dxva::bind_translations();
   dxva::gst::install_log_bridge();
+  dxva::gst::install_trace_board();
   gst_plugin_add_dependency_simple(plugin, "GST_DXVA_DEVICE", "/dev/dri", "renderD",
                                    GST_PLUGIN_DEPENDENCY_FLAG_FILE_NAME_IS_PREFIX);
   return gst_dxva_dec_register(plugin);

@@ -2,10 +2,12 @@
 #include "gst/dxva/surface_look.hpp"
 
 #include "lib/base/fourcc.hpp"
+#include "lib/base/trace.hpp"
 
 namespace dxva::gst {
 
 SurfaceLook look_at(const decode::DecodedFrame& picture, video::LayoutRule rule) {
+  const trace::Timed exporting(trace::Stage::Export);
   SurfaceLook out;
   auto exported = picture.surface->exported();
   if (!exported) {

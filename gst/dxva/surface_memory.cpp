@@ -9,6 +9,7 @@
 #include "gst/dxva/gstdxvaallocator.hpp"
 #include "lib/base/checked.hpp"
 #include "lib/base/fourcc.hpp"
+#include "lib/base/trace.hpp"
 #include "lib/va/cpu_mapper.hpp"
 
 namespace dxva::gst {
@@ -142,6 +143,7 @@ gboolean SurfaceMemories::come_home(GstMiniObject* memory) {
     for (Entry& entry : entries_)
       if (GST_MINI_OBJECT_CAST(entry.memory) == memory) entry.home = kept;
     if (--out_ == 0) ended = std::exchange(lease_, nullptr);
+    if (ended) trace::tell_home(reinterpret_cast<uintptr_t>(entries_.front().memory));
   }
   // Ending it can destroy the pool, the surface, and us.
   ended.reset();

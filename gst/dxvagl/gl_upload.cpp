@@ -8,10 +8,12 @@
 #include "gst/common/context_query.hpp"
 #include "gst/common/gl_device_context.hpp"
 #include "gst/common/path_stats.hpp"
+#include "gst/common/trace_board.hpp"
 #include "gst/dxvagl/upload_choice.hpp"
 #include "gst/dxvagl/upload_pool.hpp"
 #include "lib/base/log.hpp"
 #include "lib/base/test_switch.hpp"
+#include "lib/base/trace.hpp"
 #include "lib/base/translation.hpp"
 
 namespace dxva::gst {
@@ -201,6 +203,25 @@ void GlUpload::count(const Uploader::Picture& picture) {
       element, path_changed_message(element, change->from, change->to, picture.reason));
 }
 
+// To whoever draws where the time of frames goes.
+void GlUpload::tell(GstBuffer* input, const Result<Uploader::Picture>& picture,
+                    const trace::Spans& spans) const {
+  const trace::Listener* listener = trace::listener();
+  if (!listener) return;
+  listener->part({
+      .role = trace::Part::Role::Uploader,
+      .element = this,
+      .element_name = GST_OBJECT_NAME(&element_),
+      .memory = trace_memory(input),
+      .pts_ns =
+          GST_BUFFER_PTS_IS_VALID(input) ? static_cast<int64_t>(GST_BUFFER_PTS(input)) : -1,
+      .step = picture ? step_name(picture->step) : "dropped",
+      .reason = reason_name(picture ? picture->reason : picture.error().reason),
+      .damaged = GST_BUFFER_FLAG_IS_SET(input, GST_BUFFER_FLAG_CORRUPTED),
+      .spans = spans.list(),
+  });
+}
+
 // Nobody sees why the fans are loud: it works, frame by frame, by copies that one word avoids.
 void GlUpload::warn_of_glx(const GlSession& session) {
   {
@@ -246,8 +267,14 @@ GstFlowReturn GlUpload::prepare_output(GstBuffer* input, GstBuffer** output) {
   const auto session = uploader_.session();
   if (!session) return GST_FLOW_NOT_NEGOTIATED;
   warn_of_glx(*session);
-  Result<Uploader::Picture> picture =
-      uploader_.process(input, {.mode = import(), .verify = verify() || test_switch().verify});
+  std::optional<trace::Spans> spans;
+  if (trace::listener()) spans.emplace();
+  Result<Uploader::Picture> picture = [&] {
+    const trace::Recording recording(spans ? &*spans : nullptr);
+    return uploader_.process(input,
+                             {.mode = import(), .verify = verify() || test_switch().verify});
+  }();
+  if (spans) tell(input, picture, *spans);
   if (!picture) return drop(picture.error());
   crop_applied_ = picture->crop_applied;
   count(*picture);

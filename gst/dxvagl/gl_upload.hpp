@@ -12,6 +12,7 @@
 #include "gst/dxvagl/uploader.hpp"
 #include "lib/base/path.hpp"
 #include "lib/base/step_watch.hpp"
+#include "lib/base/trace.hpp"
 
 namespace dxva::gst {
 
@@ -51,6 +52,8 @@ class GlUpload {
   [[nodiscard]] GstPtr<GstBufferPool> upload_pool(const InputFormat& input) const;
   void warn_of_glx(const GlSession& session);
   void count(const Uploader::Picture& picture);
+  void tell(GstBuffer* input, const Result<Uploader::Picture>& picture,
+            const trace::Spans& spans) const;
   void tell_upstream(const Uploader::Picture::Refusal& refusal);
   [[nodiscard]] GstFlowReturn drop(const Error& error);
 

@@ -6,8 +6,10 @@
 #include <chrono>
 
 #include "gst/common/gst_ptr.hpp"
+#include "gst/common/trace_board.hpp"
 #include "gst/dxvagl/upload_choice.hpp"
 #include "gst/dxvagl/upload_pool.hpp"
+#include "lib/base/trace.hpp"
 #include "lib/video/frame_view.hpp"
 
 namespace dxva::gst {
@@ -96,11 +98,13 @@ bool PictureUploader::in_place(const Frame& frame) {
     ok = frame.fill(p, frame.planes_in_slot[p]);
   // Also behind a failure: some planes may be on their way. The buffer goes first, so that who
   // waits for a slot finds one when it wakes.
-  frame.session->releases().after_gpu([held = GstPtr<GstBuffer>::share(frame.input),
-                                       reading = frame.lease->begin_gpu_read()]() mutable {
-    held.reset();
-    reading.reset();
-  });
+  frame.session->releases().after_gpu(
+      [held = GstPtr<GstBuffer>::share(frame.input), reading = frame.lease->begin_gpu_read(),
+       fence = trace::Fence(trace_memory(frame.input))]() mutable {
+        fence.signalled();
+        held.reset();
+        reading.reset();
+      });
   return ok;
 }
 

@@ -2,6 +2,7 @@
 #include <gst/gst.h>
 
 #include "gst/common/log_bridge.hpp"
+#include "gst/common/trace_board.hpp"
 #include "gst/dxvagl/gstdxvaglsink.hpp"
 #include "gst/dxvagl/gstdxvaglupload.hpp"
 #include "lib/base/translation.hpp"
@@ -9,6 +10,7 @@
 static gboolean plugin_init(GstPlugin* plugin) {
   dxva::bind_translations();
   dxva::gst::install_log_bridge();
+  dxva::gst::install_trace_board();
   // Both are put into a pipeline by name; autovideosink goes on choosing among GStreamer's own.
   return gst_element_register(plugin, "dxvaglupload", GST_RANK_NONE, GST_TYPE_DXVA_GL_UPLOAD) &&
          gst_element_register(plugin, "dxvaglsink", GST_RANK_NONE, GST_TYPE_DXVA_GL_SINK);

@@ -4,6 +4,7 @@
 #include <gst/allocators/gstdmabuf.h>
 
 #include "lib/base/log.hpp"
+#include "lib/base/trace.hpp"
 #include "lib/dmabuf/identity.hpp"
 #include "lib/dmabuf/sync_file.hpp"
 
@@ -13,6 +14,7 @@ namespace {
 // A fence that does not signal is a device that hangs, and the kernel's matter; the picture is
 // shown as it is, as by everybody who does not wait.
 void wait_and_tell(int fd) {
+  const trace::Timed wait(trace::Stage::Wait);
   if (auto waited = dmabuf::wait_for_fence(fd); !waited)
     DXVA_WARNING(Gl, "the producer may not be done: %s", waited.error().describe().c_str());
 }

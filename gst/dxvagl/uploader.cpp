@@ -6,9 +6,11 @@
 #include <utility>
 #include <variant>
 
+#include "gst/common/trace_board.hpp"
 #include "gst/dxvagl/colour.hpp"
 #include "gst/dxvagl/lent_textures.hpp"
 #include "gst/dxvagl/producer_fences.hpp"
+#include "lib/base/trace.hpp"
 
 namespace dxva::gst {
 namespace {
@@ -24,7 +26,11 @@ struct ImportLease {
   GstPtr<GstBuffer> input;
 
   ~ImportLease() {
-    session->releases().after_gpu([held = std::move(input)]() mutable { held.reset(); });
+    const trace::Fence fence(trace_memory(input.get()));
+    session->releases().after_gpu([held = std::move(input), fence]() mutable {
+      fence.signalled();
+      held.reset();
+    });
   }
 };
 
@@ -261,6 +267,7 @@ Result<Uploader::Picture> Uploader::process(GstBuffer* input, ImportWish wish) {
     wish_ = wish;
   }
   Picture out{.crop_applied = picture->crop_applied};
+  std::optional<trace::Timed> importing(trace::Stage::Import);
   ImportAnswer answer = import_frame(*active_, input, *picture, wish);
   if (answer.imported) {
     auto sent = send_imported(input, answer.imported);
@@ -272,10 +279,12 @@ Result<Uploader::Picture> Uploader::process(GstBuffer* input, ImportWish wish) {
     }
     answer.reason = Reason::GlError;
   }
+  importing.reset();
   out.reason = answer.reason;
   if (is_news(answer))
     out.news = Picture::Refusal{.identity = answer.identity, .reason = out.reason};
 
+  const trace::Timed uploading(trace::Stage::Upload);
   Result<GstPtr<GstBuffer>> copied = send_copied(input, *picture, out.upload);
   if (!copied) return copied.error();
   if (!*copied) return Error{.code = ErrorCode::Failed, .call = "gst_gl_memory_setup_buffer"};

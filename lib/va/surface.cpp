@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "lib/base/log.hpp"
+#include "lib/base/trace.hpp"
 #include "lib/va/exporter.hpp"
 #include "lib/va/surface_pool.hpp"
 #include "lib/va/surface_sync.hpp"
@@ -49,6 +50,7 @@ Surface::~Surface() {
 }
 
 Result<accel::Severity> Surface::sync() {
+  const trace::Timed wait(trace::Stage::Wait);
   auto rendered = wait_until_decoded(*display_, id_, [this] { return pool_.is_interrupted(); });
   if (rendered) {
     pool_.completed(*this, *rendered);

@@ -11,6 +11,7 @@
 
 #include "lib/base/fourcc.hpp"
 #include "lib/base/log.hpp"
+#include "lib/base/trace.hpp"
 
 namespace dxva::va {
 
@@ -133,9 +134,11 @@ Result<SurfaceLease> SurfacePool::acquire() {
                  .text = "the device failed and these surfaces are not used again",
                  .reason = Reason::DecodeErrors};
   Surface* target = interrupted_ ? nullptr : begin_any();
-  if (!target && !interrupted_)
+  if (!target && !interrupted_) {
+    const trace::Timed wait(trace::Stage::Wait);
     returned_.wait_for(guard, kPatience,
                        [&] { return interrupted_ || (target = begin_any()) != nullptr; });
+  }
   if (target) return lend(target);
   if (interrupted_) return Error{.code = ErrorCode::Busy, .call = "SurfacePool::acquire"};
   if (surfaces_.size() >= config_.count + kMaxLateSurfaces)
@@ -261,6 +264,7 @@ bool SurfacePool::wait_for_room(uint32_t limit) {
   std::unique_lock guard(lock_);
   const auto room = [&] { return session_.shown() < limit; };
   if (!room() && !kept_ && !interrupted_) {
+    const trace::Timed wait(trace::Stage::Wait);
     returned_.wait_for(guard, kRoomPatience, [&] { return room() || interrupted_; });
     kept_ = !room() && !interrupted_;
   }
