@@ -4,6 +4,7 @@
 #include "gst/common/log_bridge.hpp"
 #include "gst/common/trace_board.hpp"
 #include "gst/dxva/gstdxvadec.hpp"
+#include "gst/tracer/gstdxvatracer.hpp"
 #include "lib/base/translation.hpp"
 
 static gboolean plugin_init(GstPlugin* plugin) {
@@ -12,7 +13,7 @@ static gboolean plugin_init(GstPlugin* plugin) {
   dxva::gst::install_trace_board();
   gst_plugin_add_dependency_simple(plugin, "GST_DXVA_DEVICE", "/dev/dri", "renderD",
                                    GST_PLUGIN_DEPENDENCY_FLAG_FILE_NAME_IS_PREFIX);
-  return gst_dxva_dec_register(plugin);
+  return gst_dxva_dec_register(plugin) && gst_dxva_tracer_register(plugin);
 }
 
 #define PACKAGE "gst-dxva"

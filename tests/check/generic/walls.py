@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parents[3]
 # folder -> the folders of ours that it may include, besides itself
 OURS = {
     "lib/base": [],
+    "lib/timeline": ["lib/base"],
     "lib/video": ["lib/base"],
     "lib/drm": ["lib/base"],
     "lib/dmabuf": ["lib/base", "lib/video", "lib/drm"],
@@ -25,7 +26,8 @@ OURS = {
     "lib/vulkan": ["lib/base"],
     "lib/softva": ["lib/base", "lib/video", "lib/dmabuf", "lib/vulkan"],
     "gst/common": ["lib/base", "lib/video", "lib/dmabuf"],
-    "gst/dxva": ["gst/common", "lib/base", "lib/video", "lib/drm", "lib/dmabuf", "lib/accel",
+    "gst/tracer": ["gst/common", "lib/base", "lib/timeline"],
+    "gst/dxva": ["gst/common", "gst/tracer", "lib/base", "lib/video", "lib/drm", "lib/dmabuf", "lib/accel",
                  "lib/va", "lib/decode"],
     "gst/dxvagl": ["gst/common", "lib/base", "lib/video", "lib/drm", "lib/dmabuf", "lib/gl",
                    "lib/vulkan"],
