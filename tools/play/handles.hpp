@@ -9,6 +9,7 @@ namespace dxva::play {
 
 // Owners for the C objects of this program; each frees with the call that its type wants.
 struct Free {
+  void operator()(GstObject* o) const { gst_object_unref(o); }
   void operator()(GstElement* e) const { gst_object_unref(e); }
   void operator()(GstBus* b) const { gst_object_unref(b); }
   void operator()(GstPad* p) const { gst_object_unref(p); }

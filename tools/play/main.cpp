@@ -20,6 +20,7 @@
 #include "tools/play/reference.hpp"
 #include "tools/play/sheet.hpp"
 #include "tools/play/summary.hpp"
+#include "tools/play/timeline.hpp"
 
 namespace dxva::play {
 namespace {
@@ -120,6 +121,12 @@ Result<Summary> play(const Options& options) {
     return Error{.code = ErrorCode::Failed,
                  .call = "",
                  .text = "no display: --window needs DISPLAY or WAYLAND_DISPLAY"};
+  std::optional<Timeline> timeline;
+  if (!options.timeline.empty()) {
+    auto started = Timeline::start(options.timeline);
+    if (!started) return started.error();
+    timeline.emplace(std::move(*started));
+  }
   FrameWork work(options, std::move(md5_list));
   auto pipeline =
       Pipeline::create(options, [&work](GstSample* sample, const Pipeline& playing) {
@@ -135,6 +142,13 @@ Result<Summary> play(const Options& options) {
   const auto uploader = (*pipeline)->uploader_stats();
   if (decoder && uploader) summary.take_stats(decoder.get(), uploader.get());
   work.finish(options, summary);
+  if (timeline) {
+    pipeline->reset();  // now every frame's fences have signalled and every surface is back
+    if (auto written = timeline->write(); written)
+      summary.timeline = options.timeline;
+    else
+      summary.lost_output = written.error();
+  }
   if (summary.frames == 0)
     return Error{.code = ErrorCode::Failed,
                  .call = "",

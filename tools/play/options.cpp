@@ -35,7 +35,7 @@ Result<std::string> path_of(const std::string& media) {
 
 Result<Options> parse_options(int argc, char** argv) {
   char *import = nullptr, *device = nullptr, *zero_copy = nullptr, *layout = nullptr,
-       *framemd5 = nullptr, *sheet = nullptr, *keep = nullptr;
+       *framemd5 = nullptr, *sheet = nullptr, *timeline = nullptr, *keep = nullptr;
   char** media = nullptr;
   gboolean check = FALSE, json = FALSE, window = FALSE, hold = FALSE;
   const GOptionEntry entries[] = {
@@ -59,6 +59,8 @@ Result<Options> parse_options(int argc, char** argv) {
       {"window", 0, 0, G_OPTION_ARG_NONE, &window, N_("show the video as well"), nullptr},
       {"sheet", 0, 0, G_OPTION_ARG_FILENAME, &sheet,
        N_("where the contact sheet goes; none writes none"), N_("PNG")},
+      {"timeline", 0, 0, G_OPTION_ARG_FILENAME, &timeline,
+       N_("draw where each frame's time went, and which frames took a worse step"), N_("SVG")},
       {"hold", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &hold,
        N_("keep every frame to the end, as a sink does that gives none back"), nullptr},
       {"keep", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_FILENAME, &keep,
@@ -82,6 +84,7 @@ Result<Options> parse_options(int argc, char** argv) {
       .layout = take(layout),
       .framemd5 = take(framemd5),
       .sheet = take(sheet),
+      .timeline = take(timeline),
       .check = check != FALSE,
       .json = json != FALSE,
       .window = window != FALSE,

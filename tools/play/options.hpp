@@ -17,6 +17,7 @@ struct Options {
   std::string layout;
   std::string framemd5;  // "-" is stdout
   std::string sheet;     // "none" writes none
+  std::string timeline;
   bool check = false;
   bool json = false;
   bool window = false;

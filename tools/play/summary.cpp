@@ -107,6 +107,7 @@ std::string Summary::text() const {
                : std::to_string(*mismatches) + " mismatches: " + first_mismatch + "\n";
   }
   if (!sheet.empty()) out += "sheet     " + sheet + "\n";
+  if (!timeline.empty()) out += "timeline  " + timeline + "\n";
   return out;
 }
 
@@ -153,6 +154,7 @@ std::string Summary::json() const {
     json_builder_add_null_value(builder);
   }
   if (!sheet.empty()) text("sheet", sheet);
+  if (!timeline.empty()) text("timeline", timeline);
   json_builder_end_object(builder);
 
   JsonNode* root = json_builder_get_root(builder);

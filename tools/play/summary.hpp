@@ -30,7 +30,8 @@ struct Summary {
   // Only with --check.
   std::optional<uint64_t> mismatches;
   std::string first_mismatch;
-  std::string sheet;  // empty: none written
+  std::string sheet;     // empty: none written
+  std::string timeline;  // the same
   // An output that could not be written; all the rest of the summary is true nevertheless.
   std::optional<Error> lost_output;
 
