@@ -103,6 +103,7 @@ Status Pipeline::build(const Options& options) {
   decoder_ = *decoder;
   uploader_ = *uploader;
 
+  search_.watch(*source, *parser);
   g_object_set(*source, "location", options.media.c_str(), nullptr);
   if (const char* known = caps_by_name(options.media)) {
     const Owned<GstCaps> caps(gst_caps_from_string(known));
@@ -222,14 +223,11 @@ Status Pipeline::run() {
             nullptr));
   Owned<GstMessage> end;
   do {
-    end.reset(gst_bus_timed_pop_filtered(
-        bus.get(), GST_CLOCK_TIME_NONE,
-        static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR |
-                                    GST_MESSAGE_ELEMENT)));
-    note_path_change(end.get());
-  } while (GST_MESSAGE_TYPE(end.get()) == GST_MESSAGE_ELEMENT);
+    end = next_message(bus.get());
+    if (end) note_path_change(end.get());
+  } while (end && GST_MESSAGE_TYPE(end.get()) == GST_MESSAGE_ELEMENT);
   std::string complaint;
-  if (GST_MESSAGE_TYPE(end.get()) == GST_MESSAGE_ERROR) {
+  if (end && GST_MESSAGE_TYPE(end.get()) == GST_MESSAGE_ERROR) {
     GError* cause = nullptr;
     gchar* details = nullptr;
     gst_message_parse_error(end.get(), &cause, &details);
@@ -255,6 +253,18 @@ Status Pipeline::run() {
   if (!complaint.empty()) return play_error(media_ + ": " + complaint);
   if (!video_linked_) return play_error(media_ + ": no video stream found");
   return Done{};
+}
+
+Owned<GstMessage> Pipeline::next_message(GstBus* bus) {
+  for (;;) {
+    Owned<GstMessage> message(gst_bus_timed_pop_filtered(
+        bus, GST_SECOND,
+        static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR |
+                                    GST_MESSAGE_ELEMENT)));
+    if (message) return message;
+    const std::lock_guard locked(lock_);
+    if (!video_linked_ && search_.is_over()) return nullptr;
+  }
 }
 
 void Pipeline::note_path_change(GstMessage* message) {

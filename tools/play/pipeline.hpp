@@ -13,6 +13,7 @@
 #include "lib/base/result.hpp"
 #include "tools/play/handles.hpp"
 #include "tools/play/options.hpp"
+#include "tools/play/stream_search.hpp"
 
 namespace dxva::play {
 
@@ -51,7 +52,11 @@ class Pipeline {
   void note_path_change(GstMessage* message);
   [[nodiscard]] static Owned<GstStructure> stats(GstElement* element);
 
+  // The next message, or null: none will come, because there is no video to play.
+  [[nodiscard]] Owned<GstMessage> next_message(GstBus* bus);
+
   OnFrame on_frame_;
+  StreamSearch search_;
   Owned<GstElement> pipeline_;
   GstElement* decoder_ = nullptr;   // the pipeline's
   GstElement* uploader_ = nullptr;  // the pipeline's

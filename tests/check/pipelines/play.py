@@ -111,6 +111,13 @@ def main() -> None:
             ran = play(media=media)
             tap.case(ran.status == 1 and len(ran.err.splitlines()) == 1,
                      f"{what} ends with one line that says so", str(ran))
+        # A stream that nobody takes and that ends without data: parsebin posts neither an error nor EOS.
+        cut = Path(folder, "cut short.y4m")
+        rig.run(["ffmpeg", "-nostdin", "-v", "error", "-f", "lavfi", "-i", "testsrc2=d=0.1", str(cut)])
+        cut.write_bytes(cut.read_bytes()[:500])
+        ran = play(media=str(cut))
+        tap.case(ran.status == 1 and ran.err.endswith(": dxvadec does not decode video/x-raw\n"),
+                 "a stream of which nobody says that it has ended ends all the same", str(ran))
         # A reference that is another video: the check must be able to fail.
         broken = Path(folder, "ffmpeg")
         broken.write_text('#!/bin/sh\nexec head -c 500000000 /dev/zero\n')
