@@ -42,9 +42,11 @@ GstCaps* sink_template_caps() {
   return gst_caps_from_string(kSinkCaps);
 }
 
-GstCaps* src_template_caps() {
+namespace {
+
+GstCaps* src_caps(bool with_dma_drm) {
   std::string text;
-  if (has_dma_drm())
+  if (with_dma_drm)
     text += std::string("video/x-raw(memory:DMABuf), format=(string)DMA_DRM, ") + kSize + "; ";
   text += std::string("video/x-raw(memory:DMABuf), format=(string){ NV12, P010_10LE }, ") +
           kSize + "; ";
@@ -52,6 +54,16 @@ GstCaps* src_template_caps() {
           kSize + "; ";
   text += std::string("video/x-raw, format=(string)") + kRawFormats + ", " + kSize;
   return gst_caps_from_string(text.c_str());
+}
+
+}  // namespace
+
+GstCaps* src_template_caps() {
+  return src_caps(has_dma_drm());
+}
+
+GstCaps* src_documentation_caps() {
+  return src_caps(true);
 }
 
 std::optional<decode::Codec> codec_of(const GstStructure* caps) {

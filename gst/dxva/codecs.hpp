@@ -14,6 +14,8 @@ namespace dxva::gst {
 [[nodiscard]] GstCaps* sink_template_caps();
 // What it gives, in the order of our liking. DMA_DRM is named only where GStreamer knows it.
 [[nodiscard]] GstCaps* src_template_caps();
+// The same whatever GStreamer this one is, for documentation.
+[[nodiscard]] GstCaps* src_documentation_caps();
 
 [[nodiscard]] std::optional<decode::Codec> codec_of(const GstStructure* caps);
 // VP8 and VP9 of WebM whose alpha channel comes as a second stream in the buffers' metas.

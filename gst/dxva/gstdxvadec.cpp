@@ -233,8 +233,9 @@ static void gst_dxva_dec_class_init(GstDxvaDecClass* klass) {
   GstCaps* src = dxva::gst::src_template_caps();
   gst_element_class_add_pad_template(
       element, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, sink));
-  gst_element_class_add_pad_template(
-      element, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, src));
+  GstPadTemplate* out = gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, src);
+  gst_pad_template_set_documentation_caps(out, dxva::gst::src_documentation_caps());
+  gst_element_class_add_pad_template(element, out);
   gst_caps_unref(sink);
   gst_caps_unref(src);
 

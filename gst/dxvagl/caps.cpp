@@ -356,9 +356,15 @@ bool has_drm_caps() {
   return major > 1 || (major == 1 && minor >= 24);
 }
 
-GstPtr<GstCaps> sink_template_caps() {
+namespace {
+
+constexpr const char* kGlFormats = GST_VIDEO_CAPS_MAKE(GST_GL_MEMORY_VIDEO_FORMATS_STR);
+constexpr const char* kUnnamedFormats =
+    "video/x-raw, width=" GST_VIDEO_SIZE_RANGE ", height=" GST_VIDEO_SIZE_RANGE
+    ", framerate=" GST_VIDEO_FPS_RANGE;
+
+GstPtr<GstCaps> sink_caps(const char* gl_formats, bool with_drm) {
   constexpr const char* kLinear = GST_VIDEO_CAPS_MAKE("{ NV12, P010_10LE }");
-  constexpr const char* kAll = GST_VIDEO_CAPS_MAKE(GST_GL_MEMORY_VIDEO_FORMATS_STR);
   GstCaps* caps = gst_caps_new_empty();
   const auto add = [&](const char* text, const char* memory) {
     GstCaps* plain = gst_caps_from_string(text);
@@ -366,23 +372,40 @@ GstPtr<GstCaps> sink_template_caps() {
     gst_caps_append(caps, plain);
     gst_caps_append(caps, with_overlay(text, memory).release());
   };
-  if (has_drm_caps())
+  if (with_drm)
     add("video/x-raw, format=DMA_DRM, width=" GST_VIDEO_SIZE_RANGE
         ", height=" GST_VIDEO_SIZE_RANGE ", framerate=" GST_VIDEO_FPS_RANGE,
         kDmabuf);
   add(kLinear, kDmabuf);
   add(kLinear, kOpaqueFdFeature);
-  add(kAll, kGl);
-  add(kAll, kSystem);
+  add(gl_formats, kGl);
+  add(gl_formats, kSystem);
   return GstPtr<GstCaps>::adopt(caps);
 }
 
-GstPtr<GstCaps> src_template_caps() {
-  constexpr const char* kAll = GST_VIDEO_CAPS_MAKE(GST_GL_MEMORY_VIDEO_FORMATS_STR);
-  GstCaps* caps = gst_caps_from_string(kAll);
+GstPtr<GstCaps> src_caps(const char* gl_formats) {
+  GstCaps* caps = gst_caps_from_string(gl_formats);
   gst_caps_set_features_simple(caps, gst_caps_features_new(kGl, nullptr));
-  gst_caps_append(caps, with_overlay(kAll, kGl).release());
+  gst_caps_append(caps, with_overlay(gl_formats, kGl).release());
   return GstPtr<GstCaps>::adopt(caps);
+}
+
+GstPadTemplate* make_template(const char* name, GstPadDirection direction,
+                              const GstPtr<GstCaps>& caps, GstPtr<GstCaps> documented) {
+  GstPadTemplate* out = gst_pad_template_new(name, direction, GST_PAD_ALWAYS, caps.get());
+  gst_pad_template_set_documentation_caps(out, documented.release());
+  return out;
+}
+
+}  // namespace
+
+GstPadTemplate* sink_template() {
+  return make_template("sink", GST_PAD_SINK, sink_caps(kGlFormats, has_drm_caps()),
+                       sink_caps(kUnnamedFormats, true));
+}
+
+GstPadTemplate* src_template() {
+  return make_template("src", GST_PAD_SRC, src_caps(kGlFormats), src_caps(kUnnamedFormats));
 }
 
 std::optional<DrmFormat> parse_drm_format(const char* text) {

@@ -17,8 +17,10 @@ namespace dxva::gst {
 // serves both.
 [[nodiscard]] bool has_drm_caps();
 
-[[nodiscard]] GstPtr<GstCaps> sink_template_caps();
-[[nodiscard]] GstPtr<GstCaps> src_template_caps();
+// The pads' templates, with caps for documentation that are the same whatever GStreamer this
+// one is: each version has more formats that OpenGL can hold, so these name none.
+[[nodiscard]] GstPadTemplate* sink_template();
+[[nodiscard]] GstPadTemplate* src_template();
 
 // "NV12" (linear) or "NV12:0x0100000000000002".
 struct DrmFormat {

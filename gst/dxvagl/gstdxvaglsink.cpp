@@ -180,9 +180,7 @@ static void gst_dxva_gl_sink_class_init(GstDxvaGlSinkClass* klass) {
                                         "Shows decoded video with OpenGL, without a copy where "
                                         "the machine allows it",
                                         "The gst-dxva authors");
-  gst_element_class_add_pad_template(
-      element, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
-                                    dxva::gst::sink_template_caps().get()));
+  gst_element_class_add_pad_template(element, dxva::gst::sink_template());
   element->change_state = change_state;
   GST_BIN_CLASS(klass)->handle_message = handle_message;
 }

@@ -180,12 +180,8 @@ static void gst_dxva_gl_upload_class_init(GstDxvaGlUploadClass* klass) {
   gst_element_class_set_static_metadata(element, "DXVA OpenGL uploader", "Filter/Effect/Video",
                                         "Imports or uploads video frames into OpenGL textures",
                                         "The gst-dxva authors");
-  gst_element_class_add_pad_template(
-      element, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
-                                    dxva::gst::sink_template_caps().get()));
-  gst_element_class_add_pad_template(
-      element, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS,
-                                    dxva::gst::src_template_caps().get()));
+  gst_element_class_add_pad_template(element, dxva::gst::sink_template());
+  gst_element_class_add_pad_template(element, dxva::gst::src_template());
 
   auto* transform = GST_BASE_TRANSFORM_CLASS(klass);
   transform->transform_caps = on_transform_caps;
