@@ -5,6 +5,7 @@
 examples.py THUMBNAILER [PLAYER]"""
 
 import re
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -14,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import rig  # noqa: E402
 from tap import Tap, skip_all  # noqa: E402
 
+ROOT = Path(__file__).resolve().parents[3]
 
 def rgb(png: Path) -> bytes:
     out = png.with_suffix(".rgb")
@@ -27,6 +29,22 @@ def far_apart(one: bytes, other: bytes) -> float:
     if not one or len(one) != len(other):
         return 1.0
     return sum(abs(a - b) > 8 for a, b in zip(one, other)) / len(one)
+
+
+def do_what_the_page_says(tap: Tap) -> None:
+    """The lines of applications.md that build and start the programs, in a folder with nothing but their sources."""
+    text = (ROOT / "docs" / "plugins" / "applications.md").read_text(encoding="utf-8")
+    lines = re.findall(r"^(?:g\+\+ |\./).*$", text, re.MULTILINE)
+    tap.case(len(lines) == 4, "applications.md has two lines that build and two that run", "\n".join(lines))
+    with tempfile.TemporaryDirectory() as folder:
+        for source in (ROOT / "examples").glob("*.cpp"):
+            shutil.copy(source, folder)
+        rig.run(["ffmpeg", "-nostdin", "-v", "error", "-i", rig.clip(), "-t", "1", "-c", "copy", f"{folder}/clip.mp4"])
+        for line in lines:
+            ran = rig.run("unset GST_GL_WINDOW GST_GL_PLATFORM GST_GL_API; "
+                          f"cd '{folder}' && xvfb-run -a bash -c '{line}'")
+            tap.case(ran.status == 0, f"applications.md: {line}", str(ran))
+        tap.case(rgb(Path(folder, "thumbnail.png")) != b"", "and there is a thumbnail")
 
 
 def main() -> None:
@@ -54,6 +72,7 @@ def main() -> None:
     if not player:
         tap.skip("player", "SDL2 or GStreamer's X11 headers are missing")
     else:
+        do_what_the_page_says(tap)
         ran = rig.run("unset GST_GL_WINDOW GST_GL_PLATFORM GST_GL_API; "
                       f'xvfb-run -a -s "-screen 0 1280x1024x24" "{player}" --frames 40 "$DXVA_CLIP"')
         frames = re.search(r"^(\d+) frames", ran.out, re.MULTILINE)
