@@ -111,6 +111,7 @@ bool Decoder::start() {
   interrupt(false);
   stats_.reset();
   refused_.clear();
+  refused_modifiers_.clear();
   negotiate_again_ = true;
   refusal_told_ = false;
   output_ = {};
@@ -219,6 +220,7 @@ bool Decoder::set_format(GstVideoCodecState* state) {
   negotiate_again_ = true;
   refusal_told_ = false;
   refused_.clear();
+  refused_modifiers_.clear();
   pause_ = next_pause_ = 0;
   if (keep) return true;
   params_ = std::move(params);

@@ -104,6 +104,8 @@ class Decoder {
                                              const SurfaceLook& look,
                                              const ModifiersTaken& taken);
   [[nodiscard]] OutputFormat steady_format(const decode::DecodedFrame& picture) const;
+  // Whether downstream could not import this surface for its tiling, which it had listed.
+  [[nodiscard]] bool is_layout_refused(const SurfaceLook& look) const;
   // Downstream has fewer surfaces than it may, or will in a moment.
   [[nodiscard]] bool has_room(va::Surface& surface) const;
   [[nodiscard]] Reason lend(const decode::DecodedFrame& picture, const SurfaceLook& look,
@@ -169,6 +171,8 @@ class Decoder {
   // What the driver was asked to lay surfaces out as, because downstream takes nothing else.
   // New decoders ask for it from the start.
   std::vector<uint64_t> tried_modifiers_;
+  // Tilings that downstream listed and could not import, of this stretch of pictures.
+  std::vector<uint64_t> refused_modifiers_;
   // A refusal that made us leave dma-bufs altogether: pictures until the next try, and how
   // many it will be the time after.
   uint32_t pause_ = 0;

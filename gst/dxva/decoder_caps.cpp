@@ -58,6 +58,13 @@ Decoder::Prepared Decoder::prepare(const decode::DecodedFrame& picture, SurfaceL
       } else if (look.refused == Reason::None && look.modifier != agreement_.modifier) {
         again = agreement_.delivery == Delivery::DmaDrm && agreement_.taken.take(look.modifier);
         if (!again) look.refused = reason_not_taken(agreement_.taken);
+      } else if (is_layout_refused(look)) {
+        // All surfaces of that layout would be. Another layout may be imported yet: caps of
+        // that are agreed, before the CPU copies under the old ones.
+        GST_INFO_OBJECT(&element_, "downstream lists %s and cannot import it",
+                        modifier_text(look.modifier).c_str());
+        refused_modifiers_.push_back(look.modifier);
+        again = true;
       }
     } else if (pause_ > 0 && --pause_ == 0) {
       again = has_room(*picture.surface);
@@ -66,6 +73,15 @@ Decoder::Prepared Decoder::prepare(const decode::DecodedFrame& picture, SurfaceL
     }
   }
   return again ? negotiate(picture, output, look) : Prepared{};
+}
+
+bool Decoder::is_layout_refused(const SurfaceLook& look) const {
+  if (look.refused != Reason::None || look.layout.layout_class != video::LayoutClass::Tiled)
+    return false;
+  const dmabuf::ExternalFrame& external = *look.exported.frame;
+  for (uint32_t i = 0; i < external.object_count; ++i)
+    if (is_about_layout(refused_.reason_of(external.objects[i].identity))) return true;
+  return false;
 }
 
 // True when the driver is asked anew: the picture comes again, on a surface that may be what
@@ -92,6 +108,11 @@ Decoder::Prepared Decoder::negotiate(const decode::DecodedFrame& picture,
                         (nullptr));
     return {.kind = Prepared::Kind::Refused};
   }
+  if (!(output == output_)) {
+    refused_.clear();
+    refused_modifiers_.clear();
+    next_pause_ = 0;
+  }
   if (picture.surface) device_.look_for_renderer();
   ModifiersTaken taken;
   std::optional<SurfaceOffer> described;
@@ -105,6 +126,7 @@ Decoder::Prepared Decoder::negotiate(const decode::DecodedFrame& picture,
   } else {
     look = look_at(picture, active_.layout);
     taken = negotiator_.modifiers_taken(picture.surface->fourcc());
+    for (const uint64_t modifier : refused_modifiers_) taken.refuse(modifier);
     // Another GPU reads no tiling, even where its driver lists the modifier for its own.
     if (active_.layout == video::LayoutRule::TightLinear || device_.crosses_gpus())
       taken = taken.only_linear();
@@ -129,10 +151,6 @@ Decoder::Prepared Decoder::negotiate(const decode::DecodedFrame& picture,
     } else {
       take_a_pause();  // this surface's fault; another one may do better later
     }
-  }
-  if (!(output == output_)) {
-    refused_.clear();
-    next_pause_ = 0;
   }
   agreement_ = negotiator_.negotiate(output, input_, described, taken, reason);
   // Downstream that takes dma-bufs only gets the CPU's copies in some, if those are faster.

@@ -29,7 +29,7 @@ bool GpuCopies::open(const decode::DecodedFrame& picture, const Wanted& wanted) 
                                   .height = picture.surface->height(),
                                   .count = wanted.surfaces + 1};  // one is being written
   // Linear before any tiling: it can be mapped, and goes to another GPU.
-  if (wanted.taken.any || wanted.taken.take(kModifierLinear)) {
+  if (wanted.taken.take(kModifierLinear)) {
     asked.modifiers = {kModifierLinear};
   } else {
     asked.modifiers = wanted.taken.list;

@@ -23,6 +23,7 @@ std::optional<DrmFormat> parse_drm_format(std::string_view text) {
 }
 
 bool ModifiersTaken::take(uint64_t modifier) const {
+  if (std::ranges::find(refused, modifier) != refused.end()) return false;
   return any || std::ranges::find(list, modifier) != list.end();
 }
 
@@ -30,16 +31,21 @@ void ModifiersTaken::add(uint64_t modifier) {
   if (std::ranges::find(list, modifier) == list.end()) list.push_back(modifier);
 }
 
+void ModifiersTaken::refuse(uint64_t modifier) {
+  std::erase(list, modifier);
+  refused.push_back(modifier);
+}
+
 ModifiersTaken ModifiersTaken::only_linear() const {
-  ModifiersTaken out;
+  ModifiersTaken out{.refused = refused};
   if (take(kModifierLinear)) out.add(kModifierLinear);
   return out;
 }
 
 Reason reason_not_taken(const ModifiersTaken& taken) {
-  const bool linear_at_most = !taken.any && std::ranges::all_of(taken.list, [](uint64_t one) {
-    return one == kModifierLinear;
-  });
+  const bool linear_at_most =
+      !taken.any && taken.refused.empty() &&
+      std::ranges::all_of(taken.list, [](uint64_t one) { return one == kModifierLinear; });
   return linear_at_most ? Reason::ModifierNotLinear : Reason::ModifierNotImportable;
 }
 

@@ -27,10 +27,14 @@ struct DrmFormat {
 struct ModifiersTaken {
   bool any = false;  // it names the memory and no layout
   std::vector<uint64_t> list;
+  // What it named, or did not exclude, and could not read when it came.
+  std::vector<uint64_t> refused;
 
   [[nodiscard]] bool take(uint64_t modifier) const;
   // Appends; once is enough.
   void add(uint64_t modifier);
+  // Takes it from the rest.
+  void refuse(uint64_t modifier);
   // The part of it that a consumer of linear memory only would take.
   [[nodiscard]] ModifiersTaken only_linear() const;
 };

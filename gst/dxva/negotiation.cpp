@@ -249,13 +249,15 @@ Agreement Negotiator::negotiate(const OutputFormat& output, GstVideoCodecState* 
     // Downstream that knows such memory, of another device.
     out.reason = offer->opaque && names_opaque(downstream.get()) ? Reason::UuidMismatch
                                                                  : Reason::DownstreamNoDmabuf;
-    // Downstream that takes dma-bufs of this format, in other layouts.
-    if (!offer->opaque && !taken.list.empty() && !taken.take(offer->modifier))
+    // Downstream that takes dma-bufs of this format, in other layouts. Its caps may list this
+    // one all the same: another GPU reads no tiling, and an import may have failed.
+    const bool other_layout = !offer->opaque && !taken.take(offer->modifier);
+    if (other_layout && (offer->modifier != kModifierLinear || !taken.list.empty()))
       out.reason = reason_not_taken(taken);
     for (const Delivery delivery : deliveries_of(*offer)) {
-      if (delivery == Delivery::DmaDrm && !has_dma_drm()) continue;
+      if (other_layout || (delivery == Delivery::DmaDrm && !has_dma_drm())) continue;
       if (delivery == Delivery::Dmabuf && offer->modifier != kModifierLinear) {
-        out.reason = reason_not_taken(taken);
+        out.reason = reason_not_taken(taken);  // tiled, and no caps that could say so
         continue;
       }
       const auto caps = caps_for(info, output, delivery, *offer);

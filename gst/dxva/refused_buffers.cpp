@@ -26,6 +26,12 @@ RefusedBuffers::Answer RefusedBuffers::ask(const BufferIdentity& identity) {
   return answer;
 }
 
+Reason RefusedBuffers::reason_of(const BufferIdentity& identity) const {
+  const std::lock_guard guard(lock_);
+  const auto found = refusals_.find(identity);
+  return found == refusals_.end() ? Reason::None : found->second.reason;
+}
+
 void RefusedBuffers::clear() {
   const std::lock_guard guard(lock_);
   refusals_.clear();

@@ -23,6 +23,8 @@ class RefusedBuffers {
   };
   // Counts as one picture.
   [[nodiscard]] Answer ask(const BufferIdentity& identity);
+  // The same, and counts as none.
+  [[nodiscard]] Reason reason_of(const BufferIdentity& identity) const;
   void clear();
 
  private:
@@ -31,7 +33,7 @@ class RefusedBuffers {
     uint32_t pictures_left = 0;  // of this buffer
   };
 
-  std::mutex lock_;
+  mutable std::mutex lock_;
   std::map<BufferIdentity, Refusal> refusals_;
 };
 

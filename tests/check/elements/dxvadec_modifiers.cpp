@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Surfaces in a layout that downstream does not take: the driver is asked for another one, and
 // what comes out of that is believed, not what was asked for.
+#include <gst/allocators/gstdmabuf.h>
+#include <sys/stat.h>
+
+#include <cstring>
+#include <memory>
+
+#include "gst/common/gst_ptr.hpp"
 #include "tests/check/support/check.hpp"
 #include "tests/check/support/decode_rig.hpp"
 
@@ -178,6 +185,103 @@ GST_START_TEST(surfaces_that_turn_to_a_layout_downstream_lacks_are_copied_alone)
 }
 GST_END_TEST
 
+namespace {
+
+// A consumer that lists a tiling and then cannot import it, as dxvaglupload says it.
+Options refusing_tiles(const std::string& caps) {
+  struct Refused {
+    struct stat file {};
+    bool news = false;
+  };
+  const auto refused = std::make_shared<Refused>();
+  Options out{.sink_caps = caps, .video_meta = true};
+  out.at_sample = [refused](GstSample* sample) {
+    const GstStructure* caps_now = gst_caps_get_structure(gst_sample_get_caps(sample), 0);
+    const char* drm = gst_structure_get_string(caps_now, "drm-format");
+    GstMemory* memory = gst_buffer_peek_memory(gst_sample_get_buffer(sample), 0);
+    refused->news = drm && std::strstr(drm, ":0x") &&
+                    ::fstat(gst_dmabuf_memory_get_fd(memory), &refused->file) == 0;
+  };
+  out.at_picture = [refused](GstElement* pipeline, size_t) {
+    if (!refused->news) return;
+    const auto sink = dxva::gst::GstPtr<GstElement>::adopt(
+        gst_bin_get_by_name(GST_BIN(pipeline), "sink"));
+    GstStructure* what = gst_structure_new(
+        "dxva-import-failed", "device", G_TYPE_UINT64, guint64{refused->file.st_dev}, "inode",
+        G_TYPE_UINT64, guint64{refused->file.st_ino}, "reason", G_TYPE_STRING,
+        "modifier-not-importable", nullptr);
+    fail_unless(gst_element_send_event(
+        sink.get(), gst_event_new_custom(GST_EVENT_CUSTOM_UPSTREAM, what)));
+  };
+  return out;
+}
+
+// Few pictures were on their way when the first refusal came.
+constexpr uint64_t kMostOnTheWay = 24;
+
+}  // namespace
+
+GST_START_TEST(after_a_tiling_that_cannot_be_imported_the_driver_makes_other_surfaces) {
+  if (!has_dma_drm()) DXVA_SKIP("this GStreamer has no DMA_DRM caps");
+  tiled_driver("honoured");
+  const Decoded out = decode(source(h264_mp4()), "dxvadec",
+                             refusing_tiles(drm_caps("NV12:0x7f00000000000001, NV12")));
+  const auto wanted = reference();
+  fail_unless(out.error.empty(), "%s", out.error.c_str());
+  expect_same(out.pictures, wanted);
+  fail_unless_equals_uint64(out.step("exported"), wanted.size());
+  fail_unless_equals_int(out.caps.size(), 2);
+  fail_if(out.caps[1].find(":0x") != std::string::npos, "%s", out.caps[1].c_str());
+}
+GST_END_TEST
+
+GST_START_TEST(after_a_tiling_that_cannot_be_imported_the_device_copies) {
+  if (!has_dma_drm()) DXVA_SKIP("this GStreamer has no DMA_DRM caps");
+  tiled_driver("not-decoded");
+  const auto wanted = reference();
+  const std::string both = drm_caps("NV12:0x7f00000000000001, NV12");
+  // `require` leaves nothing to measure the device's copies against.
+  const Decoded required =
+      decode(source(h264_mp4()), "dxvadec zero-copy=require", refusing_tiles(both));
+  fail_unless(required.error.empty(), "%s", required.error.c_str());
+  expect_same(required.pictures, wanted);
+  fail_unless(required.step("exported") <= kMostOnTheWay, "%" G_GUINT64_FORMAT " exported",
+              required.step("exported"));
+  fail_unless_equals_uint64(required.step("gpu-copy") + required.step("exported"),
+                            wanted.size());
+  fail_unless(required.reason("modifier-not-importable") > 0);
+  fail_unless_equals_int(required.caps.size(), 2);
+  fail_if(required.caps[1].find(":0x") != std::string::npos, "%s", required.caps[1].c_str());
+
+  const Decoded measured =
+      decode(source(h264_mp4()), "dxvadec", refusing_tiles(both + ";video/x-raw"));
+  fail_unless(measured.error.empty(), "%s", measured.error.c_str());
+  expect_same(measured.pictures, wanted);
+  fail_unless(measured.step("gpu-copy") > 0);
+}
+GST_END_TEST
+
+GST_START_TEST(after_a_tiling_that_cannot_be_imported_the_cpu_copies_where_nobody_else_can) {
+  if (!has_dma_drm()) DXVA_SKIP("this GStreamer has no DMA_DRM caps");
+  const auto wanted = reference();
+  // A device that cannot copy, and a consumer that takes nothing that it could copy into.
+  for (const auto& [fault, formats] :
+       {std::pair{"vpp:from=1,copy:from=1", "NV12:0x7f00000000000001, NV12"},
+        std::pair{"", "NV12:0x7f00000000000001"}}) {
+    tiled_driver("not-decoded");
+    g_setenv("DXVASOFT_FAULT", fault, TRUE);
+    const Decoded out = decode(source(h264_mp4()), "dxvadec",
+                               refusing_tiles(drm_caps(formats) + ";video/x-raw"));
+    fail_unless(out.error.empty(), "%s", out.error.c_str());
+    expect_same(out.pictures, wanted);
+    fail_unless_equals_uint64(out.step("gpu-copy"), 0);
+    fail_unless_equals_uint64(out.step("cpu-copy") + out.step("exported"), wanted.size());
+    fail_unless(out.step("exported") <= kMostOnTheWay);
+    fail_unless_equals_uint64(out.reason("modifier-not-importable"), out.step("cpu-copy"));
+  }
+}
+GST_END_TEST
+
 static Suite* dxvadec_modifiers_suite() {
   Suite* suite = suite_create("dxvadec_modifiers");
   TCase* linear = tcase_create("linear only");
@@ -194,6 +298,10 @@ static Suite* dxvadec_modifiers_suite() {
   tcase_add_test(drm, of_several_layouts_the_driver_makes_one_that_is_listed);
   tcase_add_test(drm, a_layout_that_no_driver_makes_is_a_copy_with_that_reason);
   tcase_add_test(drm, surfaces_that_turn_to_a_layout_downstream_lacks_are_copied_alone);
+  tcase_add_test(drm, after_a_tiling_that_cannot_be_imported_the_driver_makes_other_surfaces);
+  tcase_add_test(drm, after_a_tiling_that_cannot_be_imported_the_device_copies);
+  tcase_add_test(
+      drm, after_a_tiling_that_cannot_be_imported_the_cpu_copies_where_nobody_else_can);
   suite_add_tcase(suite, drm);
   return suite;
 }

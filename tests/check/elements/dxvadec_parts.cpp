@@ -261,6 +261,8 @@ GST_START_TEST(a_refused_buffer_is_tried_again_after_a_while) {
   const BufferIdentity other{.device = 1, .inode = 3};
   refused.add(one, Reason::EglBadMatch);
   fail_unless(refused.ask(other).reason == Reason::None);
+  for (int i = 0; i < 1000; ++i) fail_unless(refused.reason_of(one) == Reason::EglBadMatch);
+  fail_unless(refused.reason_of(other) == Reason::None);
   int refusals = 0;
   while (refused.ask(one).reason == Reason::EglBadMatch) ++refusals;
   fail_unless(refusals > 10 && refusals < 1000);
@@ -428,6 +430,20 @@ GST_START_TEST(the_reason_for_a_copy_tells_linear_consumers_from_others) {
 }
 GST_END_TEST
 
+GST_START_TEST(a_layout_that_could_not_be_imported_is_taken_no_more) {
+  ModifiersTaken listed = taken_of({kTiled, 0});
+  listed.refuse(kTiled);
+  fail_unless(!listed.take(kTiled) && listed.take(0));
+  fail_unless(reason_not_taken(listed) == Reason::ModifierNotImportable);
+  fail_unless(choose_modifiers(kTiled, listed, true, {}).ask == std::vector<uint64_t>({0}));
+  // Who names no layouts refuses one all the same.
+  ModifiersTaken any{.any = true};
+  any.refuse(kTiled);
+  fail_unless(!any.take(kTiled) && any.take(kOther));
+  fail_unless(!any.only_linear().take(kTiled) && any.only_linear().take(0));
+}
+GST_END_TEST
+
 // --- what downstream says
 
 namespace {
@@ -513,6 +529,7 @@ static Suite* dxvadec_parts_suite() {
   tcase_add_test(layouts, another_layout_is_asked_for_in_downstreams_order_and_once);
   tcase_add_test(layouts, nothing_is_asked_of_a_driver_that_takes_no_list);
   tcase_add_test(layouts, the_reason_for_a_copy_tells_linear_consumers_from_others);
+  tcase_add_test(layouts, a_layout_that_could_not_be_imported_is_taken_no_more);
   suite_add_tcase(suite, layouts);
   TCase* downstream = tcase_create("downstream");
   tcase_add_test(downstream, what_one_consumer_can_do_is_not_said_of_the_branches_of_a_tee);
