@@ -25,6 +25,21 @@ void add_path_counts(GstStructure* stats, const PathCounts& counts,
   add_nested(stats, "reasons", std::move(refused));
 }
 
+void add_ways(GstStructure* stats, const std::string& name,
+              std::span<const NamedStanding> ways) {
+  StructurePtr times(gst_structure_new_empty("times"));
+  StructurePtr refused(gst_structure_new_empty("refused"));
+  for (const auto& [way, standing] : ways) {
+    if (standing.turns > 0 && standing.shortest != Fastest::kNever)
+      gst_structure_set(times.get(), way, G_TYPE_UINT64,
+                        static_cast<guint64>(standing.shortest.count()), nullptr);
+    if (standing.out)
+      gst_structure_set(refused.get(), way, G_TYPE_STRING, standing.out->c_str(), nullptr);
+  }
+  add_nested(stats, (name + "-times").c_str(), std::move(times));
+  add_nested(stats, (name + "-refused").c_str(), std::move(refused));
+}
+
 GstMessage* path_changed_message(GstElement* element, Step from, Step to, Reason reason) {
   return gst_message_new_element(
       GST_OBJECT(element),

@@ -118,6 +118,7 @@ bool Decoder::start() {
   agreement_ = {};
   pause_ = next_pause_ = 0;
   tried_modifiers_.clear();
+  gpu_copy_told_ = {"", 0};
   return true;
 }
 

@@ -128,6 +128,10 @@ class Decoder {
                                      const Detiling& detiling, Reason reason,
                                      GstVideoCodecFrame& frame);
   void took(const Detiling& detiling, std::chrono::nanoseconds time);
+  [[nodiscard]] std::optional<GpuCopies::Copied> make_gpu_copy(
+      const decode::DecodedFrame& picture, const va::CopyChoices::Key& key,
+      const ModifiersTaken& taken);
+  void report_gpu_copy(const va::CopyChoices::Key& key);
 
   [[nodiscard]] GstFlowReturn copy(const PictureView& picture, const decode::Rect& visible,
                                    GstVideoCodecFrame& frame, Reason reason);
@@ -185,6 +189,8 @@ class Decoder {
   GpuCopies gpu_copies_;
   // Made to see what it would be like, and not yet sent.
   std::optional<GpuCopies::Copied> gpu_copied_;
+  // What `stats` know of them: the way, and how many were dropped.
+  std::pair<const char*, size_t> gpu_copy_told_{"", 0};
 };
 
 }  // namespace dxva::gst

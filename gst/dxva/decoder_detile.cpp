@@ -4,7 +4,9 @@
 // that was measured to be faster (docs/design/copies.md).
 
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "gst/dxva/decoder.hpp"
 
@@ -17,16 +19,50 @@ namespace {
 
 constexpr Fastest::Way kGpu = 0;
 constexpr Fastest::Way kCpu = 1;
-constexpr Fastest::Ways kBoth = 0b11;
-constexpr Fastest::Ways kGpuOnly = 0b01;
+constexpr Fastest::Ways kBoth = Fastest::only(kGpu) | Fastest::only(kCpu);
+constexpr Fastest::Ways kGpuOnly = Fastest::only(kGpu);
 
 va::CopyChoices::Key key_of(const decode::DecodedFrame& picture, const SurfaceLook& look) {
-  return {.what = va::CopyChoices::What::Detile,
+  return {.what = va::CopyKey::What::Detile,
           .fourcc = picture.surface->fourcc(),
           .modifier = look.modifier};
 }
 
+std::string joined(const std::vector<va::DroppedWay>& dropped) {
+  std::string out;
+  for (const va::DroppedWay& way : dropped)
+    out += (out.empty() ? "" : "; ") + std::string(way.name) + ": " + way.why;
+  return out;
+}
+
 }  // namespace
+
+// For `stats`: which way the device copies, why others not, and what was measured.
+void Decoder::report_gpu_copy(const va::CopyChoices::Key& key) {
+  auto& choices = display_->copy_choices();
+  const auto& dropped = gpu_copies_.dropped();
+  if (gpu_copies_.is_off()) choices.rule_out(key, kGpu, joined(dropped));
+  auto standings = choices.standings(key);
+  if (!standings[kGpu].out && choices.decided(key, kBoth) && choices.next(key, kBoth) == kCpu)
+    standings[kGpu].out = "the CPU is faster";
+  std::vector<NamedStanding> ways = {{.name = "device", .standing = standings[kGpu]},
+                                     {.name = "cpu", .standing = standings[kCpu]}};
+  for (const va::DroppedWay& way : dropped)
+    ways.push_back({.name = way.name, .standing = {.out = way.why}});
+  stats_.set_gpu_copy(gpu_copies_.way_name(), std::move(ways));
+  gpu_copy_told_ = {gpu_copies_.way_name(), dropped.size()};
+}
+
+// One copy by the device, or nothing.
+std::optional<GpuCopies::Copied> Decoder::make_gpu_copy(const decode::DecodedFrame& picture,
+                                                        const va::CopyChoices::Key& key,
+                                                        const ModifiersTaken& taken) {
+  auto copied = gpu_copies_.make(
+      picture, {.taken = taken, .rule = active_.layout, .surfaces = active_.extra_surfaces});
+  if (gpu_copy_told_ != std::pair{gpu_copies_.way_name(), gpu_copies_.dropped().size()})
+    report_gpu_copy(key);
+  return copied;
+}
 
 // The copy that the caps could be about. The picture's own surface is none of `taken`.
 std::optional<GpuCopies::Copied> Decoder::offer_gpu_copy(const decode::DecodedFrame& picture,
@@ -39,15 +75,14 @@ std::optional<GpuCopies::Copied> Decoder::offer_gpu_copy(const decode::DecodedFr
   auto& choices = display_->copy_choices();
   const auto key = key_of(picture, look);
   if (even == EvenIfSlower::No && active_.zero_copy != ZeroCopy::Require &&
-      choices.decided(key, kBoth) && choices.next(key, kBoth) != kGpu)
+      choices.decided(key, kBoth) && choices.next(key, kBoth) != kGpu) {
+    report_gpu_copy(key);
     return std::nullopt;
+  }
   // A picture that cannot be read is leave()'s business.
   const auto synced = picture.surface->sync();
   if (!synced || accel::stops(*synced)) return std::nullopt;
-  auto copied = gpu_copies_.make(
-      picture, {.taken = taken, .rule = active_.layout, .surfaces = active_.extra_surfaces});
-  if (!copied && gpu_copies_.is_off()) choices.rule_out(key, kGpu);
-  return copied;
+  return make_gpu_copy(picture, key, taken);
 }
 
 // How a picture of such a surface leaves. While both ways have their first turns they take
@@ -69,6 +104,7 @@ void Decoder::took(const Detiling& detiling, std::chrono::nanoseconds time) {
   if (!detiling.measured) return;
   auto& choices = display_->copy_choices();
   choices.took(detiling.key, detiling.by_gpu ? kGpu : kCpu, time);
+  report_gpu_copy(detiling.key);
   if (!choices.decided(detiling.key, kBoth)) return;
   const bool gpu = choices.next(detiling.key, kBoth) == kGpu;
   GST_INFO_OBJECT(&element_, "pictures are copied faster by the %s", gpu ? "device" : "CPU");
@@ -87,14 +123,8 @@ Reason Decoder::lend_gpu_copy(const decode::DecodedFrame& picture, const Detilin
       !gpu_copies_.has_room(active_.extra_surfaces))
     return Reason::SurfacePoolEmpty;
   const auto started = std::chrono::steady_clock::now();
-  if (!copied)
-    copied = gpu_copies_.make(picture, {.taken = agreement_.taken,
-                                        .rule = active_.layout,
-                                        .surfaces = active_.extra_surfaces});
-  if (!copied) {
-    if (gpu_copies_.is_off()) display_->copy_choices().rule_out(detiling.key, kGpu);
-    return reason;
-  }
+  if (!copied) copied = make_gpu_copy(picture, detiling.key, agreement_.taken);
+  if (!copied) return reason;
   // Caps say one layout.
   if (copied->look.modifier != agreement_.modifier) return reason;
   const Reason refused = lend(copied->picture, copied->look, accel::Pixels::There, frame);

@@ -229,7 +229,11 @@ Decoder::Outgoing Decoder::leave(const decode::DecodedFrame& picture, const Surf
                 surface.pool().device_is_lost() ? Reason::DeviceLost : Reason::SyncFailed};
   }
   out.flow = copy(view_of(*mapped, output_.format), picture.visible, frame, out.reason);
-  if (out.flow == GST_FLOW_OK) mapped->whole_picture_copied();
+  if (out.flow == GST_FLOW_OK) {
+    const bool news = mapped->whole_picture_copied();
+    if (stats_.count_read_back(mapped->way_name()) || news)
+      stats_.set_read_back_ways(mapped->standings());
+  }
   if (detiling && !detiling->by_gpu)
     took(*detiling, std::chrono::steady_clock::now() - started);
   return out;

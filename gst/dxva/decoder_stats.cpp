@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "gst/common/path_stats.hpp"
+
 namespace dxva::gst {
 
 const char* leaving_name(Leaving leaving) {
@@ -48,6 +50,23 @@ void DecoderStats::count_unfinished() {
   ++unfinished_;
 }
 
+bool DecoderStats::count_read_back(const char* way) {
+  const std::lock_guard guard(lock_);
+  ++read_backs_[way];
+  return std::exchange(read_back_, way) != way;
+}
+
+void DecoderStats::set_read_back_ways(std::vector<NamedStanding> ways) {
+  const std::lock_guard guard(lock_);
+  read_back_ways_ = std::move(ways);
+}
+
+void DecoderStats::set_gpu_copy(const char* way, std::vector<NamedStanding> ways) {
+  const std::lock_guard guard(lock_);
+  gpu_copy_ = way;
+  gpu_copy_ways_ = std::move(ways);
+}
+
 void DecoderStats::set_device(std::string device) {
   const std::lock_guard guard(lock_);
   device_ = std::move(device);
@@ -74,6 +93,11 @@ void DecoderStats::reset() {
   unfinished_ = 0;
   surfaces_ = 0;
   late_surfaces_ = 0;
+  read_back_ = "";
+  read_backs_.clear();
+  read_back_ways_.clear();
+  gpu_copy_ = "";
+  gpu_copy_ways_.clear();
   codec_.clear();
   profile_.clear();
 }
@@ -92,13 +116,22 @@ StructurePtr DecoderStats::structure() const {
     if (reasons_[i] > 0)
       gst_structure_set(reasons.get(), reason_name(static_cast<Reason>(i)), G_TYPE_UINT64,
                         reasons_[i], nullptr);
-  return StructurePtr(gst_structure_new(
+  StructurePtr out(gst_structure_new(
       "dxvadec-stats", "frames", G_TYPE_UINT64, frames, "steps", GST_TYPE_STRUCTURE,
       steps.get(), "reasons", GST_TYPE_STRUCTURE, reasons.get(), "errors", G_TYPE_UINT64,
       errors_, "unfinished", G_TYPE_UINT64, unfinished_, "surfaces", G_TYPE_UINT64, surfaces_,
       "late-surfaces", G_TYPE_UINT64, late_surfaces_, "device", G_TYPE_STRING, device_.c_str(),
       "codec", G_TYPE_STRING, codec_.c_str(), "profile", G_TYPE_STRING, profile_.c_str(),
       nullptr));
+  StructurePtr read_backs(gst_structure_new_empty("read-backs"));
+  for (const auto& [way, pictures] : read_backs_)
+    gst_structure_set(read_backs.get(), way, G_TYPE_UINT64, pictures, nullptr);
+  gst_structure_set(out.get(), "read-back", G_TYPE_STRING, read_back_, "read-backs",
+                    GST_TYPE_STRUCTURE, read_backs.get(), "gpu-copy", G_TYPE_STRING, gpu_copy_,
+                    nullptr);
+  add_ways(out.get(), "read-back", read_back_ways_);
+  add_ways(out.get(), "gpu-copy", gpu_copy_ways_);
+  return out;
 }
 
 }  // namespace dxva::gst

@@ -4,10 +4,13 @@
 #include <gst/gst.h>
 
 #include <array>
+#include <map>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "gst/common/gst_ptr.hpp"
+#include "lib/base/fastest.hpp"
 #include "lib/base/path.hpp"
 #include "lib/base/step_watch.hpp"
 
@@ -28,6 +31,12 @@ class DecoderStats {
   void count_error();
   // A picture left while the device was still writing it.
   void count_unfinished();
+  // One that the CPU copied, and how it was read (va::SurfaceMapping). True: the last one was
+  // read in another way.
+  bool count_read_back(const char* way);
+  void set_read_back_ways(std::vector<NamedStanding> ways);
+  // How the device copies, empty: not; and how it stands against the CPU.
+  void set_gpu_copy(const char* way, std::vector<NamedStanding> ways);
   void set_device(std::string device);
   void set_stream(const char* codec, std::string profile);
   void set_pools(uint64_t surfaces, uint64_t late_surfaces);
@@ -48,6 +57,12 @@ class DecoderStats {
   uint64_t unfinished_ = 0;
   uint64_t surfaces_ = 0;
   uint64_t late_surfaces_ = 0;
+  // Names live for ever.
+  const char* read_back_ = "";
+  std::map<const char*, uint64_t> read_backs_;
+  std::vector<NamedStanding> read_back_ways_;
+  const char* gpu_copy_ = "";
+  std::vector<NamedStanding> gpu_copy_ways_;
   std::string device_;
   std::string codec_;
   std::string profile_;

@@ -48,7 +48,7 @@ bool GpuCopies::open(const decode::DecodedFrame& picture, const Wanted& wanted) 
   }
   if (!made) {
     DXVA_INFO(Va, "pictures are not copied by the device: %s", made.error().describe().c_str());
-    turn_off();
+    turn_off(va::DroppedWay{.name = "surfaces", .why = made.error().describe()});
     return false;
   }
   const std::lock_guard guard(lock_);
@@ -77,7 +77,10 @@ std::optional<GpuCopies::Copied> GpuCopies::make(const decode::DecodedFrame& pic
       // What was asked for is not what came out: drivers that do not know the list.
       DXVA_INFO(Va, "the device's copy is no better: %s, %s", reason_name(out.look.refused),
                 modifier_text(out.look.modifier).c_str());
-      if (is_about_layout(out.look.refused)) turn_off();
+      if (is_about_layout(out.look.refused))
+        turn_off(va::DroppedWay{
+            .name = "layout",
+            .why = "copies are " + modifier_text(out.look.modifier) + " as well"});
       return std::nullopt;
     }
     if (copier_->prove(*picture.surface, *out.picture.surface)) return out;
@@ -88,10 +91,13 @@ bool GpuCopies::has_room(uint32_t surfaces) {
   return !copier_ || copier_->pool().wait_for_room(surfaces);
 }
 
-void GpuCopies::turn_off() {
+void GpuCopies::turn_off(std::optional<va::DroppedWay> why) {
   const auto asked = asked_;
+  auto dropped = this->dropped();
+  if (why) dropped.push_back(std::move(*why));
   reset();
   refused_ = asked;
+  dropped_ = std::move(dropped);
 }
 
 void GpuCopies::interrupt(bool on) {
@@ -108,6 +114,7 @@ void GpuCopies::reset() {
   }
   asked_.reset();
   refused_.reset();
+  dropped_.clear();
 }
 
 }  // namespace dxva::gst

@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 #include "gst/dxva/modifier_choice.hpp"
 #include "gst/dxva/surface_look.hpp"
@@ -36,13 +37,21 @@ class GpuCopies {
   [[nodiscard]] bool has_room(uint32_t surfaces);
   // The device cannot copy, or not into such a layout. Until the pictures are others.
   [[nodiscard]] bool is_off() const { return refused_.has_value(); }
+  // How the device copies: SurfaceCopier::way_name(). Empty: not, or not yet.
+  [[nodiscard]] const char* way_name() const { return copier_ ? copier_->way_name() : ""; }
+  // What was given up: ways of copying, "surfaces" (none for copies could be made), "layout"
+  // (they are not as downstream wants them).
+  [[nodiscard]] const std::vector<va::DroppedWay>& dropped() const {
+    return copier_ ? copier_->dropped() : dropped_;
+  }
   void interrupt(bool on);
   void reset();
 
  private:
   [[nodiscard]] bool open(const decode::DecodedFrame& picture, const Wanted& wanted);
-  void turn_off();
+  void turn_off(std::optional<va::DroppedWay> why = std::nullopt);
 
+  std::vector<va::DroppedWay> dropped_;             // when it was turned off
   std::optional<va::SurfaceCopier::Config> asked_;  // what copier_ was made for
   std::optional<va::SurfaceCopier::Config> refused_;
 

@@ -4,6 +4,7 @@
 #include <gst/video/gstvideometa.h>
 
 #include <array>
+#include <vector>
 
 #include "gst/common/context_query.hpp"
 #include "gst/common/gl_device_context.hpp"
@@ -63,13 +64,15 @@ StructurePtr GlUpload::stats() const {
                     nullptr);
   add_path_counts(out.get(), counts_, kSteps);
   GstStructure* uploads = gst_structure_new_empty("uploads");
-  for (const gl::UploadWay way :
-       {gl::UploadWay::Direct, gl::UploadWay::Ring, gl::UploadWay::RingInPlace})
+  for (const gl::UploadWay way : gl::kUploadWays)
     gst_structure_set(uploads, gl::upload_way_name(way), G_TYPE_UINT64,
                       uploads_[static_cast<size_t>(way)], nullptr);
   gst_structure_set(out.get(), "upload", G_TYPE_STRING, last_upload_, "uploads",
                     GST_TYPE_STRUCTURE, uploads, nullptr);
   gst_structure_free(uploads);
+  std::vector<NamedStanding> ways;
+  if (session && picture_bytes_ > 0) ways = choice_of(*session, picture_bytes_).standings();
+  add_ways(out.get(), "upload", ways);
   if (test_switch().memfd)
     gst_structure_set(out.get(), "test-memfd", G_TYPE_BOOLEAN, TRUE, nullptr);
   return out;
@@ -135,6 +138,7 @@ bool GlUpload::set_caps(GstCaps* in, GstCaps* out) {
     const std::lock_guard guard(lock_);
     dropped_for_.clear();
     takes_dmabufs_ = input->memory == MemoryKind::Dmabuf;
+    picture_bytes_ = passthrough ? 0 : GST_VIDEO_INFO_SIZE(&input->info);
   }
   return passthrough || uploader_.set_formats(in, out);
 }

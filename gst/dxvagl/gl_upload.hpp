@@ -67,8 +67,9 @@ class GlUpload {
   PathCounts counts_;
   uint64_t dropped_ = 0;
   uint64_t verified_ = 0;
-  std::array<uint64_t, gl::kUploadWays> uploads_{};  // of copies
+  std::array<uint64_t, gl::kUploadWays.size()> uploads_{};  // of copies
   const char* last_upload_ = "";
+  uint64_t picture_bytes_ = 0;  // of the caps; 0: none yet, or textures
   StepWatch<Step> watch_;
   std::set<Reason> dropped_for_;        // said since the last caps
   std::weak_ptr<GlSession> announced_;  // the session whose GPU the bins know of

@@ -86,13 +86,13 @@ void PictureUploader::Frame::find_slot() {
   lease = found;
 }
 
-bool PictureUploader::direct(const Frame& frame) {
+PictureUploader::Went PictureUploader::direct(const Frame& frame) {
   for (size_t p = 0; p < frame.specs.size(); ++p)
-    if (!frame.fill(p, frame.picture.plane(p))) return false;
-  return true;
+    if (!frame.fill(p, frame.picture.plane(p))) return Went::Refused;
+  return Went::Yes;
 }
 
-bool PictureUploader::in_place(const Frame& frame) {
+PictureUploader::Went PictureUploader::in_place(const Frame& frame) {
   bool ok = true;
   for (size_t p = 0; ok && p < frame.specs.size(); ++p)
     ok = frame.fill(p, frame.planes_in_slot[p]);
@@ -105,17 +105,17 @@ bool PictureUploader::in_place(const Frame& frame) {
         held.reset();
         reading.reset();
       });
-  return ok;
+  return ok ? Went::Yes : Went::Refused;
 }
 
-bool PictureUploader::by_ring(const Frame& frame) {
+PictureUploader::Went PictureUploader::by_ring(const Frame& frame) {
   const RingLayout layout = ring_layout(frame.specs);
   if (!ring_ || ring_->slot_bytes() != layout.size)
     ring_ = frame.session->make_upload_ring(layout.size, kRingSlots);
-  if (!ring_) return false;
+  if (!ring_) return Went::Refused;
   // Shared by the two that may end it: us, and the GPU's fence.
   std::shared_ptr<Lease> lease = ring_->take({});
-  if (!lease) return false;
+  if (!lease) return Went::NotNow;
   const bool filled = lease->slot().fill([&](uint8_t* to) {
     for (size_t p = 0; p < frame.specs.size(); ++p) {
       const gl::PlanePixels& from = frame.picture.plane(p);
@@ -127,14 +127,26 @@ bool PictureUploader::by_ring(const Frame& frame) {
                         to + layout.offset[p], row_bytes);
     }
   });
-  if (!filled) return false;
+  if (!filled) return Went::Refused;
   bool ok = true;
   for (size_t p = 0; ok && p < frame.specs.size(); ++p)
     ok = frame.fill(p, {.data = reinterpret_cast<const uint8_t*>(layout.offset[p]),
                         .pitch_bytes = frame.specs[p].row_bytes(),
                         .unpack_buffer = lease->slot().buffer()});
   frame.session->releases().after_gpu([lease]() mutable { lease.reset(); });
-  return ok;
+  return ok ? Went::Yes : Went::Refused;
+}
+
+PictureUploader::Went PictureUploader::by(gl::UploadWay way, const Frame& frame) {
+  switch (way) {
+    case gl::UploadWay::Direct:
+      return direct(frame);
+    case gl::UploadWay::Ring:
+      return by_ring(frame);
+    case gl::UploadWay::RingInPlace:
+      return in_place(frame);
+  }
+  return Went::Refused;
 }
 
 std::optional<gl::UploadWay> PictureUploader::upload(
@@ -153,22 +165,22 @@ std::optional<gl::UploadWay> PictureUploader::upload(
   else if (takes_upload_way(*session, Ring, bytes))
     way = Ring;
 
-  const auto chooser = chooser_of(*session, bytes);
-  const bool timed = chooser->wants(way);
+  const gl::UploadChoice choice = choice_of(*session, bytes);
+  const bool timed = choice.wants(way);
   const gl::GlApi& api = session->api();
   if (timed) api.Finish();  // what was issued before is not ours to pay for
   const auto start = std::chrono::steady_clock::now();
-  const bool ok = way == RingInPlace ? in_place(frame)
-                  : way == Ring      ? by_ring(frame)
-                                     : direct(frame);
-  if (timed && ok) {
+  const Went went = by(way, frame);
+  if (timed && went == Went::Yes) {
     api.Finish();
-    chooser->measured(way, std::chrono::steady_clock::now() - start);
+    choice.measured(way, std::chrono::steady_clock::now() - start);
   }
-  if (ok) return way;
-  // A driver that cannot unpack from buffers of this kind; the pixels are still where they
-  // were.
-  if (way == Direct || !direct(frame)) return std::nullopt;
+  if (went == Went::Yes) return way;
+  // The pixels are still where they were.
+  if (way == Direct || direct(frame) != Went::Yes) return std::nullopt;
+  // A driver that cannot unpack from buffers of this kind, or has no memory for them. Asked
+  // with each picture, that could cost more than the upload.
+  if (went == Went::Refused) choice.rule_out(way, "OpenGL refused it");
   return Direct;
 }
 

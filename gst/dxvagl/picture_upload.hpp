@@ -9,7 +9,7 @@
 #include "gst/dxvagl/gl_session.hpp"
 #include "gst/dxvagl/input_picture.hpp"
 #include "lib/gl/texture_pool.hpp"
-#include "lib/gl/upload_chooser.hpp"
+#include "lib/gl/upload_choice.hpp"
 
 namespace dxva::gst {
 
@@ -29,9 +29,11 @@ class PictureUploader {
 
  private:
   struct Frame;
-  [[nodiscard]] static bool direct(const Frame& frame);
-  [[nodiscard]] static bool in_place(const Frame& frame);
-  [[nodiscard]] bool by_ring(const Frame& frame);
+  enum class Went : uint8_t { Yes, NotNow, Refused };  // Refused: by OpenGL
+  [[nodiscard]] static Went direct(const Frame& frame);
+  [[nodiscard]] static Went in_place(const Frame& frame);
+  [[nodiscard]] Went by_ring(const Frame& frame);
+  [[nodiscard]] Went by(gl::UploadWay way, const Frame& frame);
 
   std::shared_ptr<gl::UploadRing> ring_;  // of pictures that come in memory of others
 };

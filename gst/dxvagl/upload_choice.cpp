@@ -14,21 +14,19 @@ gl::UploadWay best_possible(const GlSession& session) {
 
 }  // namespace
 
-std::shared_ptr<gl::UploadChooser> chooser_of(const GlSession& session,
-                                              uint64_t picture_bytes) {
-  return gl::upload_chooser(session.api().facts.renderer, best_possible(session),
-                            picture_bytes);
+gl::UploadChoice choice_of(const GlSession& session, uint64_t picture_bytes) {
+  return {session.api().facts.renderer, best_possible(session), picture_bytes};
 }
 
 bool takes_upload_way(const GlSession& session, gl::UploadWay way, uint64_t picture_bytes) {
-  if (test_switch().upload_ring) return way <= best_possible(session);
-  return chooser_of(session, picture_bytes)->takes(way);
+  const gl::UploadChoice choice = choice_of(session, picture_bytes);
+  return test_switch().upload_ring ? choice.can(way) : choice.takes(way);
 }
 
 bool offers_upload_slots(const GlSession& session, uint64_t picture_bytes) {
   const auto way = gl::UploadWay::RingInPlace;
-  if (test_switch().upload_ring) return way <= best_possible(session);
-  return !chooser_of(session, picture_bytes)->is_settled_against(way);
+  const gl::UploadChoice choice = choice_of(session, picture_bytes);
+  return test_switch().upload_ring ? choice.can(way) : !choice.is_settled_against(way);
 }
 
 }  // namespace dxva::gst

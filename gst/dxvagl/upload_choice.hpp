@@ -2,16 +2,14 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 
 #include "gst/dxvagl/gl_session.hpp"
-#include "lib/gl/upload_chooser.hpp"
+#include "lib/gl/upload_choice.hpp"
 
 namespace dxva::gst {
 
 // Where this context's measurements for pictures of this size are. Thread-safe, as all here.
-[[nodiscard]] std::shared_ptr<gl::UploadChooser> chooser_of(const GlSession& session,
-                                                            uint64_t picture_bytes);
+[[nodiscard]] gl::UploadChoice choice_of(const GlSession& session, uint64_t picture_bytes);
 
 // Whether the next picture that could go `way` should. GST_DXVA_TEST=upload-ring says so for
 // all that the context can do.

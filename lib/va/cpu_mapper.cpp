@@ -184,26 +184,31 @@ Result<video::FrameView> map_memory(MappedMemory& memory, const Wanted& wanted) 
 enum class Method : uint8_t { Derive, GetImage, Map };
 struct Way {
   Method method;
-  bool streaming;  // loads: only worth a try where the memory may be write-combined
+  bool streaming;    // loads: only worth a try where the memory may be write-combined
+  const char* name;  // ABI, in dxvadec's `stats`
 };
 constexpr std::array kWays = {
-    Way{Method::Derive, false}, Way{Method::Derive, true}, Way{Method::GetImage, false},
-    Way{Method::Map, false},    Way{Method::Map, true},
+    Way{Method::Derive, false, "derive-image"},
+    Way{Method::Derive, true, "derive-image-streaming"},
+    Way{Method::GetImage, false, "get-image"},
+    Way{Method::Map, false, "map"},
+    Way{Method::Map, true, "map-streaming"},
 };
-constexpr const char* kMethodNames[] = {"vaDeriveImage", "vaGetImage", "mmap"};
+static_assert(kWays.size() <= CopyChoices::kMostWays);
 
 Fastest::Ways possible_ways(bool memory) {
   Fastest::Ways out = 0;
   for (uint32_t i = 0; i < kWays.size(); ++i)
     if ((!kWays[i].streaming || video::streaming_copy()) &&
         (kWays[i].method != Method::Map || memory))
-      out |= Fastest::Ways{1} << i;
+      out |= Fastest::only(i);
   return out;
 }
 
-void rule_out(CopyChoices& choices, const CopyChoices::Key& key, Method method) {
+void rule_out(CopyChoices& choices, const CopyChoices::Key& key, Method method,
+              const std::string& why) {
   for (uint32_t i = 0; i < kWays.size(); ++i)
-    if (kWays[i].method == method) choices.rule_out(key, i);
+    if (kWays[i].method == method) choices.rule_out(key, i, why);
 }
 
 }  // namespace
@@ -232,9 +237,23 @@ video::PlaneCopy SurfaceMapping::plane_copy() const {
   return kWays[state_->way].streaming ? video::streaming_copy() : &video::copy_plane;
 }
 
-void SurfaceMapping::whole_picture_copied() {
-  state_->display->copy_choices().took(state_->key, state_->way,
-                                       std::chrono::steady_clock::now() - state_->started);
+bool SurfaceMapping::whole_picture_copied() {
+  CopyChoices& choices = state_->display->copy_choices();
+  if (!choices.wants(state_->key, state_->way)) return false;
+  choices.took(state_->key, state_->way, std::chrono::steady_clock::now() - state_->started);
+  return true;
+}
+
+const char* SurfaceMapping::way_name() const {
+  return kWays[state_->way].name;
+}
+
+std::vector<NamedStanding> SurfaceMapping::standings() const {
+  std::vector<NamedStanding> out;
+  const auto standings = state_->display->copy_choices().standings(state_->key);
+  for (uint32_t i = 0; i < kWays.size(); ++i)
+    out.push_back({.name = kWays[i].name, .standing = standings[i]});
+  return out;
 }
 
 namespace {
@@ -290,7 +309,7 @@ Result<SurfaceMapping> map_for_read(const std::shared_ptr<Display>& display,
   if (auto synced = wait_until_decoded(*display, surface); !synced) return synced.error();
 
   CopyChoices& choices = display->copy_choices();
-  const CopyChoices::Key key{.what = CopyChoices::What::ReadBack,
+  const CopyChoices::Key key{.what = CopyKey::What::ReadBack,
                              .fourcc = fourcc,
                              .modifier = exported && exported->object_count > 0
                                              ? exported->objects[0].modifier
@@ -305,18 +324,23 @@ Result<SurfaceMapping> map_for_read(const std::shared_ptr<Display>& display,
       (*state)->key = key;
       (*state)->way = *way;
       if (is_right(**state, surface, wanted, *way)) return SurfaceMapping(std::move(*state));
-      DXVA_WARNING(Va, "surface 0x%x: %s shows another picture than vaGetImage: not used",
-                   surface, kMethodNames[static_cast<size_t>(method)]);
+      last = Error{.code = ErrorCode::Failed,
+                   .call = kWays[*way].name,
+                   .text = "shows another picture than vaGetImage",
+                   .reason = Reason::SelfTestMismatch};
+      DXVA_WARNING(Va, "surface 0x%x: not used: %s", surface, last.describe().c_str());
     } else {
-      DXVA_LOG(Va, "surface 0x%x: %s is of no use: %s", surface,
-               kMethodNames[static_cast<size_t>(method)], state.error().describe().c_str());
       last = state.error();
+      DXVA_LOG(Va, "surface 0x%x: %s is of no use: %s", surface, kWays[*way].name,
+               last.describe().c_str());
+    }
+    if (method != Method::GetImage) {
+      rule_out(choices, key, method, last.describe());
+      continue;
     }
     // The one that every driver should have is out for this picture only.
-    if (method == Method::GetImage)
-      possible &= ~(Fastest::Ways{1} << *way);
-    else
-      rule_out(choices, key, method);
+    possible &= ~Fastest::only(*way);
+    choices.took(key, *way, Fastest::kNever);
   }
   return last;
 }

@@ -4,7 +4,9 @@
 #include <va/va.h>
 
 #include <memory>
+#include <vector>
 
+#include "lib/base/fastest.hpp"
 #include "lib/base/result.hpp"
 #include "lib/dmabuf/external_frame.hpp"
 #include "lib/va/display.hpp"
@@ -24,8 +26,12 @@ class SurfaceMapping {
   // What to copy the planes with: the mapping is one of a way that is fast with it.
   [[nodiscard]] video::PlaneCopy plane_copy() const;
   // The caller has copied the whole picture with plane_copy(): the time since the call that
-  // made this counts in the choice of the way.
-  void whole_picture_copied();
+  // made this counts in the choice of the way. False: that was made already.
+  bool whole_picture_copied();
+
+  // The way of this mapping, and how all of them stand for pictures like it; for `stats`.
+  [[nodiscard]] const char* way_name() const;
+  [[nodiscard]] std::vector<NamedStanding> standings() const;
 
   // Not for callers.
   struct State;

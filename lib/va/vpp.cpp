@@ -22,11 +22,7 @@ Result<std::unique_ptr<SurfaceCopier>> SurfaceCopier::create(std::shared_ptr<Dis
   if (!pool) return pool.error();
   std::unique_ptr<SurfaceCopier> copier(
       new SurfaceCopier(std::move(display), config, std::move(*pool)));
-  if (auto opened = copier->open_processor(); !opened) {
-    DXVA_DEBUG(Va, "no video processor: %s", opened.error().describe().c_str());
-    copier->way_ = Way::VaCopy;
-    if (!copier->display_->api().copy) return opened.error();
-  }
+  if (auto opened = copier->open_processor(); !opened) copier->next_way(opened.error());
   return copier;
 }
 
@@ -155,14 +151,25 @@ bool SurfaceCopier::prove(const Surface& from, const Surface& copied) {
 }
 
 void SurfaceCopier::next_way(const Error& why) {
-  DXVA_INFO(Va, "%s", why.describe().c_str());
+  const auto drop = [this](Way way, std::string text) {
+    DXVA_INFO(Va, "surfaces are not copied by %s: %s", name_of(way), text.c_str());
+    dropped_.push_back({.name = name_of(way), .why = std::move(text)});
+  };
+  drop(way_, why.describe());
   proven_ = false;
-  if (way_ == Way::VideoProc && display_->api().copy) {
-    way_ = Way::VaCopy;
-    close_processor();
-  } else {
+  if (way_ == Way::VaCopy) {
     works_ = false;
+    return;
   }
+  way_ = Way::VaCopy;
+  close_processor();
+  if (display_->api().copy) return;
+  drop(Way::VaCopy, "not in this libva");
+  works_ = false;
+}
+
+const char* SurfaceCopier::name_of(Way way) {
+  return way == Way::VideoProc ? "video-processor" : "va-copy";
 }
 
 }  // namespace dxva::va

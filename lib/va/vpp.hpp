@@ -5,11 +5,19 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "lib/base/result.hpp"
 #include "lib/va/surface_pool.hpp"
 
 namespace dxva::va {
+
+// A way of copying that was given up.
+struct DroppedWay {
+  const char* name;  // lives for ever
+  std::string why;
+};
 
 // Copies decoded surfaces on the device into surfaces of its own, which have another layout: a
 // decoder draws tiles that its consumer may not be able to read (WDDM's pair of a swizzled and
@@ -27,8 +35,8 @@ class SurfaceCopier {
     std::vector<uint64_t> modifiers;
     friend bool operator==(const Config&, const Config&) = default;
   };
-  // Unsupported: the driver has no way of copying. Also a driver without memory for surfaces is
-  // an error.
+  // An error: a driver without memory for such surfaces. One that has no way of copying is seen
+  // at the first copy().
   [[nodiscard]] static Result<std::unique_ptr<SurfaceCopier>> create(
       std::shared_ptr<Display> display, const Config& config);
   ~SurfaceCopier();
@@ -44,9 +52,14 @@ class SurfaceCopier {
   [[nodiscard]] bool prove(const Surface& from, const Surface& copied);
   [[nodiscard]] SurfacePool& pool() { return *pool_; }
   [[nodiscard]] const Config& config() const { return config_; }
+  // "video-processor", "va-copy": ABI, in dxvadec's `stats`. Empty: none works.
+  [[nodiscard]] const char* way_name() const { return works_ ? name_of(way_) : ""; }
+  // The ways that are not taken any more, and why.
+  [[nodiscard]] const std::vector<DroppedWay>& dropped() const { return dropped_; }
 
  private:
   enum class Way : uint8_t { VideoProc, VaCopy };
+  [[nodiscard]] static const char* name_of(Way way);
   SurfaceCopier(std::shared_ptr<Display> display, const Config& config,
                 std::shared_ptr<SurfacePool> pool)
       : display_(std::move(display)), config_(config), pool_(std::move(pool)) {}
@@ -64,6 +77,7 @@ class SurfaceCopier {
   Way way_ = Way::VideoProc;
   bool works_ = true;  // way_ does, as far as is known
   bool proven_ = false;
+  std::vector<DroppedWay> dropped_;
   VAConfigID processor_ = VA_INVALID_ID;
   VAContextID context_ = VA_INVALID_ID;
 };

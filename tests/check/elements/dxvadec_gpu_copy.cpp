@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // A decoder that draws tiles only, and downstream that reads rows only: the device copies.
+#include <cstring>
+
 #include "tests/check/support/check.hpp"
 #include "tests/check/support/decode_rig.hpp"
 
@@ -40,6 +42,8 @@ GST_START_TEST(the_device_turns_tiles_into_rows) {
         decode(source(h264_mp4()), decoder, {.sink_caps = kDmabufNv12, .video_meta = true});
     expect_by_device(out, wanted);
     fail_unless(out.path_changes.empty());
+    fail_unless_equals_string(out.text("gpu-copy").c_str(), "video-processor");
+    fail_unless(out.text("gpu-copy-refused", "video-processor").empty());
   }
 }
 GST_END_TEST
@@ -62,9 +66,13 @@ GST_START_TEST(vacopy_does_where_the_video_processor_fails) {
   for (const char* fault : {"vpp:from=1", "vpp:at=7", "vpp:from=20"}) {
     std::printf("# %s\n", fault);
     decoder_of_tiles(fault);
-    expect_by_device(decode(source(h264_mp4()), "dxvadec zero-copy=require",
-                            {.sink_caps = kDmabufNv12, .video_meta = true}),
-                     wanted);
+    const Decoded out = decode(source(h264_mp4()), "dxvadec zero-copy=require",
+                               {.sink_caps = kDmabufNv12, .video_meta = true});
+    expect_by_device(out, wanted);
+    fail_unless_equals_string(out.text("gpu-copy").c_str(), "va-copy");
+    // Which call it was.
+    fail_unless(out.text("gpu-copy-refused", "video-processor").find("vaEndPicture") !=
+                std::string::npos);
   }
 }
 GST_END_TEST
@@ -83,6 +91,14 @@ GST_START_TEST(where_both_may_the_faster_one_copies) {
       fail_unless(out.step("gpu-copy") > 0 && out.step("cpu-copy") > 0);
       fail_unless_equals_uint64(out.step("gpu-copy") + out.step("cpu-copy"), wanted.size());
       fail_unless_equals_uint64(out.reason("modifier-not-linear"), wanted.size());
+      // Both were measured, and the loser is named.
+      const uint64_t device = out.number("gpu-copy-times", "device");
+      const uint64_t cpu = out.number("gpu-copy-times", "cpu");
+      fail_unless(device > 0 && cpu > 0);
+      fail_unless(out.text("gpu-copy-refused", "device").empty() == (device <= cpu));
+      fail_if(out.text("read-back").empty());
+      fail_unless(out.number("read-backs", out.text("read-back").c_str()) > 0);
+      fail_unless(out.number("read-back-times", out.text("read-back").c_str()) > 0);
     }
   }
 }
@@ -101,6 +117,11 @@ GST_START_TEST(the_cpu_copies_where_the_device_cannot) {
     fail_unless(out.step("cpu-copy") > 0);
     fail_unless_equals_uint64(out.step("gpu-copy") + out.step("cpu-copy"), wanted.size());
     fail_unless_equals_uint64(out.reason("modifier-not-linear"), wanted.size());
+    // Why, of each way, and of all; the last row may be measured before anything fails.
+    if (!std::strstr(fault, "copy:from=1")) continue;
+    fail_unless(out.text("gpu-copy").empty());
+    for (const char* way : {"video-processor", "va-copy", "device"})
+      fail_if(out.text("gpu-copy-refused", way).empty(), "%s", way);
   }
   decoder_of_tiles("vpp:from=1,copy:from=1");
   const Decoded required = decode(source(h264_mp4()), "dxvadec zero-copy=require",

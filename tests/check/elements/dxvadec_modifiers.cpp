@@ -103,6 +103,10 @@ GST_START_TEST(what_a_driver_does_with_the_list_is_seen_and_not_believed) {
       const Decoded out =
           decode(source(h264_mp4()), decoder, {.sink_caps = kSystemToo, .video_meta = true});
       expect_copied(out, wanted, "modifier-not-linear");
+      // The device's copies are tiled as well.
+      fail_unless(out.text("gpu-copy-refused", "layout").find("0x7f00000000000001") !=
+                      std::string::npos,
+                  "%s", out.text("gpu-copy-refused", "layout").c_str());
     }
     const Decoded required = decode(source(h264_mp4()), "dxvadec zero-copy=require",
                                     {.sink_caps = kSystemToo, .video_meta = true});
@@ -179,7 +183,8 @@ GST_START_TEST(surfaces_that_turn_to_a_layout_downstream_lacks_are_copied_alone)
              {.sink_caps = drm_caps("NV12") + ";video/x-raw", .video_meta = true});
   fail_unless(out.error.empty(), "%s", out.error.c_str());
   expect_same(out.pictures, reference());
-  // Which copy is the faster one is measured; after the CPU's, linear surfaces may be asked for.
+  // Which copy is the faster one is measured; after the CPU's, linear surfaces may be asked
+  // for.
   fail_unless(out.step("exported") >= 24 && out.step("exported") < 60);
   fail_unless(out.reason("modifier-not-linear") > 0);
 }
@@ -204,14 +209,14 @@ Options refusing_tiles(const std::string& caps) {
   };
   out.at_picture = [refused](GstElement* pipeline, size_t) {
     if (!refused->news) return;
-    const auto sink = dxva::gst::GstPtr<GstElement>::adopt(
-        gst_bin_get_by_name(GST_BIN(pipeline), "sink"));
+    const auto sink =
+        dxva::gst::GstPtr<GstElement>::adopt(gst_bin_get_by_name(GST_BIN(pipeline), "sink"));
     GstStructure* what = gst_structure_new(
         "dxva-import-failed", "device", G_TYPE_UINT64, guint64{refused->file.st_dev}, "inode",
         G_TYPE_UINT64, guint64{refused->file.st_ino}, "reason", G_TYPE_STRING,
         "modifier-not-importable", nullptr);
-    fail_unless(gst_element_send_event(
-        sink.get(), gst_event_new_custom(GST_EVENT_CUSTOM_UPSTREAM, what)));
+    fail_unless(gst_element_send_event(sink.get(),
+                                       gst_event_new_custom(GST_EVENT_CUSTOM_UPSTREAM, what)));
   };
   return out;
 }
@@ -300,8 +305,8 @@ static Suite* dxvadec_modifiers_suite() {
   tcase_add_test(drm, surfaces_that_turn_to_a_layout_downstream_lacks_are_copied_alone);
   tcase_add_test(drm, after_a_tiling_that_cannot_be_imported_the_driver_makes_other_surfaces);
   tcase_add_test(drm, after_a_tiling_that_cannot_be_imported_the_device_copies);
-  tcase_add_test(
-      drm, after_a_tiling_that_cannot_be_imported_the_cpu_copies_where_nobody_else_can);
+  tcase_add_test(drm,
+                 after_a_tiling_that_cannot_be_imported_the_cpu_copies_where_nobody_else_can);
   suite_add_tcase(suite, drm);
   return suite;
 }

@@ -302,6 +302,20 @@ uint64_t Decoded::reason(const char* name) const {
   return nested(stats.get(), "reasons", name);
 }
 
+uint64_t Decoded::number(const char* part, const char* name) const {
+  return nested(stats.get(), part, name);
+}
+std::string Decoded::text(const char* name) const {
+  const char* text = stats ? gst_structure_get_string(stats.get(), name) : nullptr;
+  return text ? text : "";
+}
+std::string Decoded::text(const char* part, const char* name) const {
+  const GValue* value = stats ? gst_structure_get_value(stats.get(), part) : nullptr;
+  if (!value) return "";
+  const char* text = gst_structure_get_string(gst_value_get_structure(value), name);
+  return text ? text : "";
+}
+
 Decoded decode(const std::string& source, const std::string& decoder, const Options& options) {
   Decoded out;
   const std::string text =

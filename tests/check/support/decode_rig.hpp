@@ -78,6 +78,10 @@ struct Decoded {
   [[nodiscard]] uint64_t stat(const char* name) const;
   [[nodiscard]] uint64_t step(const char* name) const;
   [[nodiscard]] uint64_t reason(const char* name) const;
+  // A text of the stats, or of a structure within them; empty: it is not there.
+  [[nodiscard]] std::string text(const char* name) const;
+  [[nodiscard]] std::string text(const char* part, const char* name) const;
+  [[nodiscard]] uint64_t number(const char* part, const char* name) const;
 };
 // Plays `source ! decoder name=dec ! appsink` to the end, or to the first error.
 [[nodiscard]] Decoded decode(const std::string& source, const std::string& decoder,
