@@ -6,12 +6,14 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "lib/base/buffer_identity.hpp"
 #include "lib/base/device_uuids.hpp"
 #include "lib/base/result.hpp"
 #include "lib/base/unique_fd.hpp"
+#include "lib/dmabuf/mapping.hpp"
 #include "lib/video/nv12_layout.hpp"
 
 namespace dxva::dmabuf {
@@ -23,6 +25,8 @@ struct ExternalFrame {
     uint64_t size_bytes = 0;  // by lseek
     BufferIdentity identity;
     uint64_t modifier = 0;
+    // For whoever reads it again and again.
+    std::unique_ptr<KeptMapping> mapping = std::make_unique<KeptMapping>();
   };
   struct Plane {
     uint32_t object = 0;

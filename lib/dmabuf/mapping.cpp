@@ -95,4 +95,14 @@ Mapping::~Mapping() {
   if (data_) ::munmap(data_, size_);
 }
 
+Result<const uint8_t*> KeptMapping::read(int fd, uint64_t size_bytes) {
+  const std::lock_guard guard(lock_);
+  if (!mapping_.data()) {
+    auto mapped = Mapping::map(fd, size_bytes, Access::Read);
+    if (!mapped) return mapped.error();
+    mapping_ = std::move(*mapped);
+  }
+  return static_cast<const uint8_t*>(mapping_.data());
+}
+
 }  // namespace dxva::dmabuf

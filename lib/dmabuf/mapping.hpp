@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 #include <utility>
 
 #include "lib/base/result.hpp"
@@ -44,6 +45,21 @@ class Mapping {
  private:
   void* data_ = nullptr;
   uint64_t size_ = 0;
+};
+
+// Memory of one descriptor for reading, mapped at the first call and for as long as this lives:
+// to map it anew for each picture would cost a page fault for each page of it. Thread-safe.
+class KeptMapping {
+ public:
+  KeptMapping() = default;
+  KeptMapping(const KeptMapping&) = delete;
+  KeptMapping& operator=(const KeptMapping&) = delete;
+  // `fd` is of the same memory each time.
+  [[nodiscard]] Result<const uint8_t*> read(int fd, uint64_t size_bytes);
+
+ private:
+  std::mutex lock_;
+  Mapping mapping_;
 };
 
 }  // namespace dxva::dmabuf

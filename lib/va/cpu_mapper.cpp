@@ -144,11 +144,10 @@ Result<ImagePtr> copy_out(VADisplay display, VASurfaceID surface, const Wanted& 
   return image;
 }
 
-// The exported memory, mapped for as long as this lives.
+// The exported memory, as long as the CPU reads it; the frame keeps it mapped.
 struct MappedMemory {
   std::shared_ptr<const dmabuf::ExternalFrame> frame;
-  std::array<dmabuf::Mapping, video::kMaxPlanes> maps;
-  std::array<dmabuf::CpuAccess, video::kMaxPlanes> accesses;  // end before the maps go
+  std::array<dmabuf::CpuAccess, video::kMaxPlanes> accesses;  // end before the frame goes
 };
 
 // Whether the CPU would see rows.
@@ -162,20 +161,21 @@ bool is_readable(const dmabuf::ExternalFrame& frame, const Wanted& wanted) {
 
 Result<video::FrameView> map_memory(MappedMemory& memory, const Wanted& wanted) {
   const dmabuf::ExternalFrame& frame = *memory.frame;
+  std::array<const uint8_t*, video::kMaxPlanes> start{};
   for (uint32_t i = 0; i < frame.object_count; ++i) {
     const int fd = frame.objects[i].fd.get();
-    auto map = dmabuf::Mapping::map(fd, frame.objects[i].size_bytes, dmabuf::Access::Read);
-    if (!map) return map.error();
-    memory.maps[i] = std::move(*map);
+    auto mapped = frame.objects[i].mapping->read(fd, frame.objects[i].size_bytes);
+    if (!mapped) return mapped.error();
+    start[i] = *mapped;
     auto access = dmabuf::CpuAccess::begin(fd, dmabuf::Access::Read);
     if (!access) return access.error();
     memory.accesses[i] = std::move(*access);
   }
   video::FrameView view = view_without_planes(wanted, frame.plane_count);
   for (uint32_t p = 0; p < frame.plane_count; ++p)
-    view.planes[p] = plane_view(
-        wanted, p, memory.maps[frame.planes[p].object].data() + frame.planes[p].offset,
-        static_cast<uint32_t>(frame.planes[p].pitch_bytes));
+    view.planes[p] =
+        plane_view(wanted, p, start[frame.planes[p].object] + frame.planes[p].offset,
+                   static_cast<uint32_t>(frame.planes[p].pitch_bytes));
   return view;
 }
 

@@ -123,6 +123,20 @@ GST_START_TEST(mappings_show_the_memory) {
 }
 GST_END_TEST;
 
+GST_START_TEST(a_frame_that_is_read_again_is_mapped_once) {
+  const ExternalFrame frame = two_object_frame();
+  const ExternalFrame::Object& object = frame.objects[1];
+  const auto first = object.mapping->read(object.fd.get(), kSize);
+  fail_unless(bool(first));
+  fail_unless(::pwrite(object.fd.get(), "x", 1, 9) == 1);
+  const auto again = object.mapping->read(object.fd.get(), kSize);
+  fail_unless(bool(again) && *again == *first && (*again)[9] == 'x');
+  // One that failed is tried again.
+  fail_if(bool(frame.objects[0].mapping->read(-1, kSize)));
+  fail_unless(bool(frame.objects[0].mapping->read(frame.objects[0].fd.get(), kSize)));
+}
+GST_END_TEST;
+
 GST_START_TEST(more_than_there_is_cannot_be_mapped) {
   const UniqueFd fd = memfd();
   for (uint64_t size : {uint64_t{0}, kSize + 1, uint64_t{1} << 40, UINT64_MAX}) {
@@ -159,6 +173,7 @@ Suite* dmabuf_frame_suite() {
   tcase_add_test(tcase, duplicates_live_on_their_own);
   tcase_add_test(tcase, failed_duplicate_leaves_nothing_open);
   tcase_add_test(tcase, mappings_show_the_memory);
+  tcase_add_test(tcase, a_frame_that_is_read_again_is_mapped_once);
   tcase_add_test(tcase, more_than_there_is_cannot_be_mapped);
   tcase_add_test(tcase, access_to_plain_memory_needs_no_words);
   return suite;
