@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -24,6 +25,21 @@ struct CallCounts {
   uint64_t memory_maps = 0;     // mmap of a descriptor
 };
 [[nodiscard]] CallCounts call_counts();
+
+// Memory that pixels are in, as it is mapped and unmapped.
+enum class PixelMemory {
+  Picture,  // images of surfaces (vaMapBuffer), and shared memory of descriptors (mmap)
+  Slot,     // buffers of OpenGL that stay mapped (glMapBufferRange)
+};
+struct PixelMapping {
+  PixelMemory kind = PixelMemory::Picture;
+  void* data = nullptr;
+  size_t size_bytes = 0;  // when it begins
+  bool begins = true;     // else it ends, right after this
+  const void* caller = nullptr;
+};
+// Who is told of each; null: nobody. On the thread that maps.
+void watch_mappings(void (*watcher)(const PixelMapping& mapping));
 
 // What /proc/self/fd shows, as "3 -> /dev/null", in order of numbers.
 [[nodiscard]] std::vector<std::string> open_descriptors();

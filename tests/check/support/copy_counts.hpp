@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 namespace dxva::test {
 
@@ -19,6 +20,14 @@ struct CopyCounts {
   uint64_t renderer_malloc_bytes = 0;
 };
 [[nodiscard]] CopyCounts copy_counts();
+
+// The file that the code at this address comes from, without its folder; empty: none, it was
+// made at run time.
+[[nodiscard]] std::string_view library_of(const void* address);
+// Whether this is code of those drivers. Signal-safe as far as dladdr() is.
+[[nodiscard]] bool is_driver_code(const void* address);
+// Who called the copy that this thread is in the middle of; null: none.
+[[nodiscard]] const void* copying_for();
 
 // From here on; before, a program starts up, and who called cannot always be told.
 void start_counting_copies();

@@ -22,7 +22,9 @@
 #include <atomic>
 #include <cstdarg>
 #include <cstring>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string_view>
 
 #include "tests/check/support/call_counts.hpp"
@@ -31,6 +33,29 @@ namespace {
 
 std::atomic<uint64_t> images, textures, buffers, exports, descriptors, driver_starts,
     surfaces_made, surfaces_freed, pixel_reads, memory_maps;
+
+using dxva::test::PixelMapping;
+using dxva::test::PixelMemory;
+std::atomic<void (*)(const PixelMapping&)> watcher{nullptr};
+
+void tell_watcher(const PixelMapping& mapping) {
+  if (auto* told = watcher.load()) told(mapping);
+}
+
+// Sizes of images by the buffer that they are in, until they are destroyed.
+std::mutex images_lock;
+std::map<VABufferID, VAImage> images_by_buffer;
+std::map<VABufferID, void*> mapped_images;
+
+void note_image(const VAImage& image) {
+  const std::lock_guard guard(images_lock);
+  images_by_buffer[image.buf] = image;
+}
+size_t image_bytes(VABufferID buffer) {
+  const std::lock_guard guard(images_lock);
+  const auto found = images_by_buffer.find(buffer);
+  return found == images_by_buffer.end() ? 0 : found->second.data_size;
+}
 
 // dlsym is one of the functions stood in for, so the real one is found by its version: of
 // glibc 2.34 and later, or by the first version of the architecture.
@@ -64,7 +89,8 @@ int counted(int fd) {
 // Functions that callers find by name. The real one is whichever was found last: a process has
 // one of each.
 std::atomic<void*> real_create_image, real_create_image_khr, real_gen_textures,
-    real_create_textures, real_gen_buffers, real_create_buffers, real_export;
+    real_create_textures, real_gen_buffers, real_create_buffers, real_map_buffer_range,
+    real_export;
 
 template <typename Function>
 Function as(const std::atomic<void*>& real) {
@@ -99,6 +125,16 @@ void create_buffers(GLsizei count, GLuint* names) {
   buffers += static_cast<uint64_t>(count);
   as<PFNGLCREATEBUFFERSPROC>(real_create_buffers)(count, names);
 }
+void* map_buffer_range(GLenum target, GLintptr offset, GLsizeiptr length, GLbitfield access) {
+  void* data =
+      as<PFNGLMAPBUFFERRANGEPROC>(real_map_buffer_range)(target, offset, length, access);
+  if (data && (access & GL_MAP_PERSISTENT_BIT))
+    tell_watcher({.kind = PixelMemory::Slot,
+                  .data = data,
+                  .size_bytes = static_cast<size_t>(length),
+                  .caller = __builtin_return_address(0)});
+  return data;
+}
 VAStatus export_surface(VADisplay display, VASurfaceID surface, uint32_t type, uint32_t flags,
                         void* descriptor) {
   ++exports;
@@ -118,6 +154,7 @@ const StandIn kStandIns[] = {
     {"glCreateTextures", &real_create_textures, reinterpret_cast<void*>(&create_textures)},
     {"glGenBuffers", &real_gen_buffers, reinterpret_cast<void*>(&gen_buffers)},
     {"glCreateBuffers", &real_create_buffers, reinterpret_cast<void*>(&create_buffers)},
+    {"glMapBufferRange", &real_map_buffer_range, reinterpret_cast<void*>(&map_buffer_range)},
     {"vaExportSurfaceHandle", &real_export, reinterpret_cast<void*>(&export_surface)},
 };
 
@@ -177,7 +214,25 @@ EXPORTED VAStatus vaDestroySurfaces(VADisplay display, VASurfaceID* ids, int cou
 
 EXPORTED VAStatus vaDeriveImage(VADisplay display, VASurfaceID surface, VAImage* image) {
   ++pixel_reads;
-  return VA_REAL(vaDeriveImage)(display, surface, image);
+  const VAStatus status = VA_REAL(vaDeriveImage)(display, surface, image);
+  if (status == VA_STATUS_SUCCESS) note_image(*image);
+  return status;
+}
+
+EXPORTED VAStatus vaCreateImage(VADisplay display, VAImageFormat* format, int width, int height,
+                                VAImage* image) {
+  const VAStatus status = VA_REAL(vaCreateImage)(display, format, width, height, image);
+  if (status == VA_STATUS_SUCCESS) note_image(*image);
+  return status;
+}
+
+EXPORTED VAStatus vaDestroyImage(VADisplay display, VAImageID image) {
+  {
+    const std::lock_guard guard(images_lock);
+    std::erase_if(images_by_buffer,
+                  [image](const auto& known) { return known.second.image_id == image; });
+  }
+  return VA_REAL(vaDestroyImage)(display, image);
 }
 
 EXPORTED VAStatus vaGetImage(VADisplay display, VASurfaceID surface, int x, int y,
@@ -188,20 +243,46 @@ EXPORTED VAStatus vaGetImage(VADisplay display, VASurfaceID surface, int x, int 
 
 EXPORTED VAStatus vaMapBuffer(VADisplay display, VABufferID buffer, void** data) {
   ++pixel_reads;
-  return VA_REAL(vaMapBuffer)(display, buffer, data);
+  const VAStatus status = VA_REAL(vaMapBuffer)(display, buffer, data);
+  if (const size_t size = image_bytes(buffer); size > 0 && status == VA_STATUS_SUCCESS) {
+    const std::lock_guard guard(images_lock);
+    mapped_images[buffer] = *data;
+    tell_watcher({.data = *data, .size_bytes = size, .caller = __builtin_return_address(0)});
+  }
+  return status;
+}
+
+EXPORTED VAStatus vaUnmapBuffer(VADisplay display, VABufferID buffer) {
+  {
+    const std::lock_guard guard(images_lock);
+    if (const auto found = mapped_images.find(buffer); found != mapped_images.end()) {
+      tell_watcher({.data = found->second, .begins = false});
+      mapped_images.erase(found);
+    }
+  }
+  return VA_REAL(vaUnmapBuffer)(display, buffer);
 }
 
 // --- libc
 
-#define MMAP_FUNCTION(name, Offset)                                                        \
-  EXPORTED void* name(void* at, size_t size, int protection, int flags, int fd,            \
-                      Offset offset) noexcept {                                            \
-    static const auto real = next<void* (*)(void*, size_t, int, int, int, Offset)>(#name); \
-    if (fd >= 0) ++memory_maps;                                                            \
-    return real(at, size, protection, flags, fd, offset);                                  \
+#define MMAP_FUNCTION(name, Offset)                                                            \
+  EXPORTED void* name(void* at, size_t size, int protection, int flags, int fd,                \
+                      Offset offset) noexcept {                                                \
+    static const auto real = next<void* (*)(void*, size_t, int, int, int, Offset)>(#name);     \
+    if (fd >= 0) ++memory_maps;                                                                \
+    void* data = real(at, size, protection, flags, fd, offset);                                \
+    if (fd >= 0 && (flags & MAP_SHARED) && data != MAP_FAILED)                                 \
+      tell_watcher({.data = data, .size_bytes = size, .caller = __builtin_return_address(0)}); \
+    return data;                                                                               \
   }
 MMAP_FUNCTION(mmap, off_t)
 MMAP_FUNCTION(mmap64, off64_t)
+
+EXPORTED int munmap(void* at, size_t size) noexcept {
+  static const auto real = next<int (*)(void*, size_t)>("munmap");
+  tell_watcher({.data = at, .begins = false});
+  return real(at, size);
+}
 
 #define OPEN_FUNCTION(name)                                               \
   EXPORTED int name(const char* path, int flags, ...) {                   \
@@ -262,6 +343,10 @@ EXPORTED int memfd_create(const char* name, unsigned flags) noexcept {
 }
 
 namespace dxva::test {
+
+void watch_mappings(void (*told)(const PixelMapping& mapping)) {
+  watcher = told;
+}
 
 CallCounts call_counts() {
   return {.images = images,

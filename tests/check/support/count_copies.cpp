@@ -7,6 +7,7 @@
 
 #include <dlfcn.h>
 #include <execinfo.h>
+#include <malloc.h>
 #include <unistd.h>
 
 #include <array>
@@ -18,21 +19,25 @@
 #include <string_view>
 
 #include "tests/check/support/copy_counts.hpp"
+#include "tests/check/support/page_watch.hpp"
 
 extern "C" {
 void* __libc_malloc(size_t size);
 void* __libc_calloc(size_t count, size_t size);
 void* __libc_realloc(void* old, size_t size);
 void* __libc_memalign(size_t alignment, size_t size);
+void __libc_free(void* memory);
 }
 
 namespace {
 
 constexpr size_t kSmallCopy = 64;
 constexpr size_t kLarge = 4096;
+constexpr size_t kBlock = 65536;
 
 std::atomic<bool> counting{false};
 thread_local bool inside = false;  // what looking up costs is not counted
+thread_local const void* volatile copy_caller = nullptr;  // a signal looks at it
 
 // Who decodes and who draws; everybody else is a client of theirs.
 enum class Party : uint8_t { kClient, kDecoder, kRenderer };
@@ -48,10 +53,7 @@ Tally& tally_of(Party party) {
 }
 
 Party party_of(const void* address) {
-  Dl_info found{};
-  if (::dladdr(address, &found) == 0 || !found.dli_fname) return Party::kClient;
-  const std::string_view path = found.dli_fname;
-  const std::string_view name = path.substr(path.rfind('/') + 1);
+  const std::string_view name = dxva::test::library_of(address);
   for (const char* driver : {"dxvasoft", "libav", "libsw", "libdav1d"})
     if (name.find(driver) != std::string_view::npos) return Party::kDecoder;
   for (const char* driver :
@@ -125,8 +127,11 @@ void move_bytes(unsigned char* to, const unsigned char* from, size_t size) {
 #define COPY_FUNCTION(name, ...)                                                         \
   EXPORTED void* name(void* to, const void* from, size_t size __VA_ARGS__) noexcept {    \
     count_copy(size, __builtin_return_address(0));                                       \
+    const void* outer = copy_caller; /* of whom a signal interrupted */                  \
+    copy_caller = __builtin_return_address(0);                                           \
     move_bytes(static_cast<unsigned char*>(to), static_cast<const unsigned char*>(from), \
                size);                                                                    \
+    copy_caller = outer;                                                                 \
     return to;                                                                           \
   }
 COPY_FUNCTION(memcpy)
@@ -159,10 +164,34 @@ EXPORTED int posix_memalign(void** out, size_t alignment, size_t size) noexcept 
   void* found = __libc_memalign(alignment, size);
   if (!found) return ENOMEM;
   *out = found;
+  // Pictures of libavcodec are among libavutil's.
+  if (size >= kBlock && dxva::test::is_watching_pages() &&
+      dxva::test::library_of(__builtin_return_address(0)).starts_with("libavutil"))
+    dxva::test::note_block(found, size);
   return 0;
+}
+EXPORTED void free(void* memory) noexcept {
+  if (memory && dxva::test::is_watching_pages() && ::malloc_usable_size(memory) >= kBlock)
+    dxva::test::forget_block(memory);
+  __libc_free(memory);
 }
 
 namespace dxva::test {
+
+std::string_view library_of(const void* address) {
+  Dl_info found{};
+  if (::dladdr(address, &found) == 0 || !found.dli_fname) return {};
+  const std::string_view path = found.dli_fname;
+  return path.substr(path.rfind('/') + 1);
+}
+
+bool is_driver_code(const void* address) {
+  return party_cached(address) != Party::kClient;
+}
+
+const void* copying_for() {
+  return copy_caller;
+}
 
 CopyCounts copy_counts() {
   const Tally& client = tally_of(Party::kClient);
