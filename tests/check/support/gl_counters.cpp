@@ -26,6 +26,8 @@ std::atomic<EGLint> shift{0};
 std::atomic<uint32_t> hidden_fourcc{0};
 std::atomic<uint64_t> nv12_modifier{0};
 std::atomic<bool> takes_whole{false};
+std::atomic<const char*> hidden_function{nullptr};
+std::atomic<bool> buffers_have_no_memory{false};
 
 constexpr EGLint kNV12 = 0x3231564e, kR8 = 0x20203852;
 
@@ -37,6 +39,7 @@ decltype(&::glTexImage2D) real_tex_image;
 PFNGLGENFRAMEBUFFERSPROC real_gen_framebuffers;
 PFNGLCREATEPROGRAMPROC real_create_program;
 PFNGLGENBUFFERSPROC real_gen_buffers;
+PFNGLMAPBUFFERRANGEPROC real_map_buffer_range;
 
 std::vector<EGLint> luma_of(const std::vector<EGLint>& whole, EGLint fourcc);
 
@@ -115,6 +118,10 @@ void gen_buffers(GLsizei count, GLuint* names) {
   buffers += static_cast<uint64_t>(count);
   real_gen_buffers(count, names);
 }
+void* map_buffer_range(GLenum target, GLintptr offset, GLsizeiptr length, GLbitfield access) {
+  if (buffers_have_no_memory) return nullptr;
+  return real_map_buffer_range(target, offset, length, access);
+}
 GLuint create_program() {
   ++programs;
   return real_create_program();
@@ -142,6 +149,9 @@ void* counted(void* found, Function& real, Function ours) {
 
 void* between(const char* name, void* found) {
   const std::string_view asked = name;
+  if (hidden_function && asked.starts_with(hidden_function.load())) return nullptr;
+  if (asked == "glMapBufferRange")
+    return counted(found, real_map_buffer_range, &map_buffer_range);
   if (asked == "eglCreateImageKHR") return counted(found, real_create_image, &create_image);
   if (asked == "eglClientWaitSyncKHR") return counted(found, real_client_wait, &client_wait);
   if (asked == "eglGetError") return counted(found, real_get_error, &get_error);
@@ -206,6 +216,14 @@ void list_for_nv12(uint64_t modifier) {
 
 void take_whole_images(bool takes) {
   takes_whole = takes;
+}
+
+void hide_function(const char* name) {
+  hidden_function = name;
+}
+
+void hide_memory_of_buffers(bool hides) {
+  buffers_have_no_memory = hides;
 }
 
 void hold_fences(bool hold) {

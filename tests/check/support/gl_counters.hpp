@@ -32,6 +32,11 @@ void shift_images(uint32_t fourcc, int bytes);
 void hide_modifiers(uint32_t fourcc);
 // EGL lists this modifier for NV12, beside linear.
 void list_for_nv12(uint64_t modifier);
+// A context without this function, and, for EXT or ARB ones, those that begin like it; for
+// contexts that are looked at after this. `name` lives for ever.
+void hide_function(const char* name);
+// No buffer can be mapped.
+void hide_memory_of_buffers(bool hides);
 // A driver that takes NV12 whole, which no software renderer does. It shows luma, as red.
 void take_whole_images(bool takes);
 
