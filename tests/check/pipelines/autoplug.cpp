@@ -163,10 +163,9 @@ void Run::play() {
     std::printf("%s\n", json().c_str());
     return;
   }
-  // Sound as well, but into nothing: playbin3 of GStreamer 1.22 decodes it in any case, and
-  // dies of it in PAUSED→READY when nobody takes it.
+  // The video alone; playbin3 of GStreamer 1.22 looks for a sound device all the same.
   silence_ = gst_element_factory_make("fakesink", nullptr);
-  gst_util_set_object_arg(G_OBJECT(pipeline.get()), "flags", "video+audio");
+  gst_util_set_object_arg(G_OBJECT(pipeline.get()), "flags", "video");
   g_object_set(pipeline.get(), "uri", uri_.c_str(), "video-sink", sink, "audio-sink", silence_,
                nullptr);
   g_signal_connect(pipeline.get(), "deep-element-added",

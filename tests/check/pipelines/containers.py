@@ -80,13 +80,13 @@ def made(tap: Tap, folder: Path) -> list[Media]:
 
 
 def collected() -> list[Media]:
-    """The smallest stream of each codec in each kind of file that the collection has."""
+    """The smallest stream of each codec in each kind of file that the collection has, and short ones only."""
     if not (manifest.folder() / "manifest.tsv").is_file():
         return []
     best: dict[tuple[str, str], manifest.Stream] = {}
     for stream in manifest.read_streams():
         kind = (stream.codec, stream.path.suffix)
-        fits = (stream.expect == "decode" and stream.trusted and stream.on_device and len(stream.hashes) >= 3 and
+        fits = (stream.expect == "decode" and stream.trusted and stream.on_device and 3 <= len(stream.hashes) <= 100 and
                 stream.file not in manifest.REFUSED_BY_PARSER and stream.path.is_file())
         if fits and (kind not in best or stream.path.stat().st_size < best[kind].path.stat().st_size):
             best[kind] = stream
