@@ -215,6 +215,67 @@ GST_START_TEST(every_codec_is_exact) {
 }
 GST_END_TEST
 
+namespace {
+
+constexpr const char* kSwitchFrames =
+    "-c:v libsvtav1 -preset 8 -svtav1-params sframe-dist=8:sframe-mode=2:pred-struct=1:lp=1";
+
+void put_bits(std::string& bytes, size_t at, int count, unsigned value) {
+  for (int i = 0; i < count; ++i) {
+    auto& byte = reinterpret_cast<unsigned char&>(bytes[(at + i) / 8]);
+    const auto bit = static_cast<unsigned char>(0x80 >> (at + i) % 8);
+    byte = static_cast<unsigned char>(value >> (count - 1 - i) & 1 ? byte | bit : byte & ~bit);
+  }
+}
+
+// SVT-AV1 1.4 writes that such sequences may have any size, in a level that there is not; then
+// av1parse refuses them and a device has no surfaces for them. Here they say what they are.
+std::string switch_frames() {
+  const std::string plain =
+      clip("switch.obu", std::string(kSwitchFrames) + " -f obu", "352x288", 30);
+  char* data = nullptr;
+  gsize size = 0;
+  fail_unless(g_file_get_contents(plain.c_str(), &data, &size, nullptr));
+  std::string stream(data, size);
+  g_free(data);
+  // A delimiter without a payload, then the sequence header (AV1 5.5.1), 12 bytes long.
+  fail_unless(stream.compare(0, 4, std::string("\x12\x00\x0a\x0c", 4)) == 0);
+  std::string header = stream.substr(2, 14);
+  const std::string before = header;
+  put_bits(header, 40, 5, 8);     // seq_level_idx: 4.0
+  put_bits(header, 54, 14, 351);  // max_frame_width_minus_1
+  put_bits(header, 68, 14, 287);  // max_frame_height_minus_1
+  for (size_t at = 0; (at = stream.find(before, at)) != std::string::npos;)
+    stream.replace(at, header.size(), header);
+  const std::string path = make_folder("switch") + "/switch.obu";
+  fail_unless(g_file_set_contents(path.c_str(), stream.data(),
+                                  static_cast<gssize>(stream.size()), nullptr));
+  return path;
+}
+
+}  // namespace
+
+// At which a viewer may change to another stream (AV1 6.8.2: SWITCH_FRAME).
+GST_START_TEST(av1_switch_frames_are_exact) {
+  if (!has_element("av1dec")) DXVA_SKIP("av1dec is not installed");
+  const std::string from = source(switch_frames(), "video/x-av1 ! av1parse");
+  const Decoded out = decode_well(from, "dxvadec");
+  fail_unless_equals_int(out.pictures.size(), 30);
+  expect_on_device(out);
+  expect_same(out.pictures, reference(from, "av1dec"));
+}
+GST_END_TEST
+
+GST_START_TEST(av1_that_may_outgrow_the_device_is_decoded_in_software) {
+  if (!has_element("av1dec")) DXVA_SKIP("av1dec is not installed");
+  const std::string from =
+      source(clip("outgrow.mkv", kSwitchFrames, "352x288", 30), "identity");
+  const Decoded out = decode_well(from, "dxvadec");
+  fail_unless_equals_uint64(out.reason("size-out-of-range"), 30);
+  expect_same(out.pictures, reference(from, "av1dec"));
+}
+GST_END_TEST
+
 // libavcodec's own AV1 decoder has no software half and complains about that on stderr, where
 // it must not be seen: nobody did anything wrong. From MP4, because there the headers come with
 // the caps, and so it complains while it is opened.
@@ -304,6 +365,8 @@ static Suite* dxvadec_pictures_suite() {
   tcase_set_timeout(codecs, 180);
   tcase_add_test(codecs, hdr_metadata_reaches_the_caps);
   tcase_add_test(codecs, every_codec_is_exact);
+  tcase_add_test(codecs, av1_switch_frames_are_exact);
+  tcase_add_test(codecs, av1_that_may_outgrow_the_device_is_decoded_in_software);
   tcase_add_test(codecs, a_codec_that_the_device_lacks_is_decoded_in_software_without_noise);
   tcase_add_test(codecs, formats_that_no_surface_has_come_out_as_they_are);
   tcase_add_test(codecs, monochrome_is_exact);

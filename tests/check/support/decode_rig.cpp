@@ -207,6 +207,10 @@ std::string CodecClip::source() const {
   return test::source(clip(file, encoder, "352x286", 30), parser);
 }
 
+bool has_element(const char* name) {
+  return bool(gst::GstPtr<GstElementFactory>::adopt(gst_element_factory_find(name)));
+}
+
 std::vector<CodecClip> codec_clips() {
   std::vector<CodecClip> out{
       {"h265.mkv", "-c:v libx265 -x265-params log-level=error:pools=1", "h265parse",
@@ -220,10 +224,9 @@ std::vector<CodecClip> codec_clips() {
       {"jpeg.mkv", "-c:v mjpeg -pix_fmt yuvj420p", "jpegparse", "avdec_mjpeg"},
   };
   std::erase_if(out, [](const CodecClip& codec) {
-    const auto found =
-        gst::GstPtr<GstElementFactory>::adopt(gst_element_factory_find(codec.reference));
-    if (!found) std::printf("# without %s: %s is not installed\n", codec.file, codec.reference);
-    return !found;
+    if (has_element(codec.reference)) return false;
+    std::printf("# without %s: %s is not installed\n", codec.file, codec.reference);
+    return true;
   });
   return out;
 }

@@ -41,6 +41,7 @@ struct CodecClip {
 
   [[nodiscard]] std::string source() const;  // 30 pictures of 352x286
 };
+[[nodiscard]] bool has_element(const char* name);
 // Those whose reference decoder is installed.
 [[nodiscard]] std::vector<CodecClip> codec_clips();
 
