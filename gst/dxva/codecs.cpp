@@ -22,10 +22,12 @@ constexpr const char* kSinkCaps =
     "image/jpeg, parsed=(boolean)true";
 
 // The software step gives what the stream is (a list of NV12 and P010 alone would end a 4:2:2
-// stream in an error although libavcodec decodes it).
+// stream in an error although libavcodec decodes it), and of more than 8 bits also the packed
+// formats that OpenGL elements take.
 constexpr const char* kRawFormats =
     "{ NV12, P010_10LE, I420, Y42B, Y41B, Y444, I420_10LE, I422_10LE, Y444_10LE, I420_12LE, "
-    "I422_12LE, Y444_12LE, GRAY8, GBR, GBR_10LE, GBR_12LE }";
+    "I422_12LE, Y444_12LE, GRAY8, GBR, GBR_10LE, GBR_12LE, P012_LE, Y210, Y212_LE, Y410, "
+    "Y412_LE }";
 constexpr const char* kSize =
     "width=(int)[ 1, 2147483647 ], height=(int)[ 1, 2147483647 ], "
     "framerate=(fraction)[ 0/1, 2147483647/1 ]";

@@ -234,7 +234,7 @@ Agreement Negotiator::negotiate(const OutputFormat& output, GstVideoCodecState* 
   add_stream_facts(info, output, input ? input->caps : nullptr);
   const auto system = caps_for(info, output, Delivery::System, {});
   const bool takes_system = gst_caps_can_intersect(downstream.get(), system.get());
-  const GstVideoFormat other = rearranged(output.format);
+  const GstVideoFormat other = rearranged(output.format, output.width);
   bool takes_other = false;
   if (!takes_system && other != GST_VIDEO_FORMAT_UNKNOWN) {
     GstVideoInfo converted = info;

@@ -119,13 +119,27 @@ OutputFormat OutputFormat::of(const decode::DecodedFrame& frame) {
   return out;
 }
 
-GstVideoFormat rearranged(GstVideoFormat format) {
+GstVideoFormat rearranged(GstVideoFormat format, uint32_t width) {
+  // GStreamer's rows of packed 4:2:2 end in the middle of the last pair of an odd width.
+  const auto packed_422 = [width](GstVideoFormat packed) {
+    return width % 2 == 0 ? packed : GST_VIDEO_FORMAT_UNKNOWN;
+  };
   switch (format) {
     case GST_VIDEO_FORMAT_I420:
     case GST_VIDEO_FORMAT_GRAY8:
       return GST_VIDEO_FORMAT_NV12;
     case GST_VIDEO_FORMAT_I420_10LE:
       return GST_VIDEO_FORMAT_P010_10LE;
+    case GST_VIDEO_FORMAT_I420_12LE:
+      return GST_VIDEO_FORMAT_P012_LE;
+    case GST_VIDEO_FORMAT_I422_10LE:
+      return packed_422(GST_VIDEO_FORMAT_Y210);
+    case GST_VIDEO_FORMAT_I422_12LE:
+      return packed_422(GST_VIDEO_FORMAT_Y212_LE);
+    case GST_VIDEO_FORMAT_Y444_10LE:
+      return GST_VIDEO_FORMAT_Y410;
+    case GST_VIDEO_FORMAT_Y444_12LE:
+      return GST_VIDEO_FORMAT_Y412_LE;
     case GST_VIDEO_FORMAT_NV12:
       return GST_VIDEO_FORMAT_I420;
     case GST_VIDEO_FORMAT_P010_10LE:

@@ -29,11 +29,12 @@ struct OutputFormat {
   [[nodiscard]] static OutputFormat of(const decode::DecodedFrame& frame);
 };
 
-// The other format into which a copy can put pictures of `format`, with the same samples: 4:2:0
-// with chroma in one plane for two and the reverse, and NV12 for gray. UNKNOWN: none. So a
+// The other format into which a copy can put pictures of `format` and this width (pixels), with
+// the same samples: 4:2:0 with chroma in one plane for two and the reverse, NV12 for gray, and
+// for planes of more than 8 bits what OpenGL elements have instead of them. UNKNOWN: none. So a
 // consumer that was meant for surfaces takes software pictures, and one that was meant for
 // libavcodec's takes surfaces.
-[[nodiscard]] GstVideoFormat rearranged(GstVideoFormat format);
+[[nodiscard]] GstVideoFormat rearranged(GstVideoFormat format, uint32_t width);
 
 // Completes `info` (made for the size and format) with what the stream says and the container,
 // whose caps are `input`, does not: the container wins, as in gst-libav.

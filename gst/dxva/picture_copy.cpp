@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/dxva/picture_copy.hpp"
 
+#include <array>
 #include <cstring>
+#include <optional>
 
 #include "gst/dxva/output_format.hpp"
 #include "lib/video/frame_view.hpp"
@@ -58,6 +60,77 @@ void copy_shifted(const video::PlaneView& from, uint8_t* to, uint32_t pitch_byte
     auto* out = reinterpret_cast<uint16_t*>(to + size_t{row} * pitch_bytes);
     for (uint32_t i = 0; i < from.row_bytes / 2; ++i)
       out[i] = static_cast<uint16_t>(in[i] << 6);
+  }
+}
+
+// Formats of 16-bit words with the samples at the top: where those of a component lie. What
+// GstVideoFormatInfo has for these serves its own unpackers and nobody else.
+struct WordFormat {
+  struct Component {
+    uint32_t plane = 0;
+    uint32_t first = 0;  // words
+    uint32_t step = 0;
+  };
+  int shift = 0;
+  std::array<Component, 3> yuv{};
+  std::optional<Component> alpha;
+};
+WordFormat word_format(GstVideoFormat format) {
+  constexpr std::array<WordFormat::Component, 3> kPairs{{{0, 0, 2}, {0, 1, 4}, {0, 3, 4}}};
+  switch (format) {
+    case GST_VIDEO_FORMAT_Y210:
+      return {.shift = 6, .yuv = kPairs, .alpha = {}};
+    case GST_VIDEO_FORMAT_Y212_LE:
+      return {.shift = 4, .yuv = kPairs, .alpha = {}};
+    case GST_VIDEO_FORMAT_Y412_LE:
+      return {.shift = 4,
+              .yuv = {{{0, 1, 4}, {0, 0, 4}, {0, 2, 4}}},
+              .alpha = WordFormat::Component{0, 3, 4}};
+    default:  // P012_LE
+      return {.shift = 4, .yuv = {{{0, 0, 1}, {1, 0, 2}, {1, 1, 2}}}, .alpha = {}};
+  }
+}
+
+uint16_t* words_of(GstVideoFrame& to, const WordFormat::Component& component, uint32_t row) {
+  return reinterpret_cast<uint16_t*>(plane_data(to, component.plane) +
+                                     size_t{row} * plane_pitch(to, component.plane)) +
+         component.first;
+}
+
+void scatter(const std::array<video::PlaneView, 3>& planes, GstVideoFrame& to) {
+  const WordFormat format = word_format(GST_VIDEO_FRAME_FORMAT(&to));
+  for (size_t c = 0; c < planes.size(); ++c) {
+    const video::PlaneView& from = planes[c];
+    for (uint32_t row = 0; row < from.rows; ++row) {
+      const auto* in =
+          reinterpret_cast<const uint16_t*>(from.data + size_t{row} * from.pitch_bytes);
+      uint16_t* out = words_of(to, format.yuv[c], row);
+      for (uint32_t i = 0; i < from.row_bytes / 2; ++i)
+        out[size_t{i} * format.yuv[c].step] = static_cast<uint16_t>(in[i] << format.shift);
+    }
+  }
+  if (!format.alpha) return;
+  for (uint32_t row = 0; row < planes[0].rows; ++row) {
+    uint16_t* out = words_of(to, *format.alpha, row);
+    for (uint32_t i = 0; i < planes[0].row_bytes / 2; ++i)
+      out[size_t{i} * format.alpha->step] = 0xffff;
+  }
+}
+
+// Y410: ten bits each of U, Y and V from the bottom, and an alpha of two.
+void pack_y410(const video::PlaneView& y, const video::PlaneView& u, const video::PlaneView& v,
+               GstVideoFrame& to) {
+  const auto row_of = [](const video::PlaneView& plane, uint32_t row) {
+    return reinterpret_cast<const uint16_t*>(plane.data + size_t{row} * plane.pitch_bytes);
+  };
+  for (uint32_t row = 0; row < y.rows; ++row) {
+    const auto* y_row = row_of(y, row);
+    const auto* u_row = row_of(u, row);
+    const auto* v_row = row_of(v, row);
+    uint8_t* out = plane_data(to, 0) + size_t{row} * plane_pitch(to, 0);
+    for (uint32_t i = 0; i < y.row_bytes / 2; ++i)
+      GST_WRITE_UINT32_LE(out + i * 4, 3u << 30 | (v_row[i] & 1023u) << 20 |
+                                           (y_row[i] & 1023u) << 10 | (u_row[i] & 1023u));
   }
 }
 
@@ -122,7 +195,8 @@ bool copy_picture(const PictureView& from, const decode::Rect& visible, GstVideo
                       plane_pitch(to, i));
     return true;
   }
-  if (wanted == GST_VIDEO_FORMAT_UNKNOWN || wanted != rearranged(from.format)) return false;
+  if (wanted == GST_VIDEO_FORMAT_UNKNOWN || wanted != rearranged(from.format, visible.width))
+    return false;
   switch (from.format) {
     case GST_VIDEO_FORMAT_NV12:
       split_picture<uint8_t, 0>(from, info, visible, to);
@@ -141,12 +215,20 @@ bool copy_picture(const PictureView& from, const decode::Rect& visible, GstVideo
   }
   const auto u = crop_plane(from, info, 1, visible);
   const auto v = crop_plane(from, info, 2, visible);
-  if (wanted == GST_VIDEO_FORMAT_NV12) {
-    video::copy_plane(y, plane_data(to, 0), plane_pitch(to, 0));
-    interleave<uint8_t, 0>(u, v, plane_data(to, 1), plane_pitch(to, 1));
-  } else {
-    copy_shifted(y, plane_data(to, 0), plane_pitch(to, 0));
-    interleave<uint16_t, 6>(u, v, plane_data(to, 1), plane_pitch(to, 1));
+  switch (wanted) {
+    case GST_VIDEO_FORMAT_NV12:
+      video::copy_plane(y, plane_data(to, 0), plane_pitch(to, 0));
+      interleave<uint8_t, 0>(u, v, plane_data(to, 1), plane_pitch(to, 1));
+      break;
+    case GST_VIDEO_FORMAT_P010_10LE:
+      copy_shifted(y, plane_data(to, 0), plane_pitch(to, 0));
+      interleave<uint16_t, 6>(u, v, plane_data(to, 1), plane_pitch(to, 1));
+      break;
+    case GST_VIDEO_FORMAT_Y410:
+      pack_y410(y, u, v, to);
+      break;
+    default:
+      scatter({y, u, v}, to);
   }
   return true;
 }

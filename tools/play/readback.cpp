@@ -2,6 +2,7 @@
 #include "tools/play/readback.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace dxva::play {
@@ -58,6 +59,87 @@ void append_shifted_10(std::vector<uint8_t>& out, std::initializer_list<Plane> p
         const unsigned value = (sample[0] | sample[1] << 8) << 6;
         out.push_back(static_cast<uint8_t>(value));
         out.push_back(static_cast<uint8_t>(value >> 8));
+      }
+    }
+  }
+}
+
+// Formats of 16-bit words with the samples at the top of them, that OpenGL has in place of
+// planes with the samples at the bottom. What GstVideoFormatInfo says of their components
+// serves its own unpackers and nobody else.
+struct WordFormat {
+  struct Component {
+    int plane;
+    int first;  // words
+    int step;
+  };
+  const char* planar_name;  // FFmpeg's, of such planes
+  int shift;
+  std::array<Component, 3> yuv;
+};
+const WordFormat* word_format(GstVideoFormat format) {
+  static const WordFormat y210{"yuv422p10le", 6, {{{0, 0, 2}, {0, 1, 4}, {0, 3, 4}}}};
+  static const WordFormat y212{"yuv422p12le", 4, {{{0, 0, 2}, {0, 1, 4}, {0, 3, 4}}}};
+  static const WordFormat y412{"yuv444p12le", 4, {{{0, 1, 4}, {0, 0, 4}, {0, 2, 4}}}};
+  static const WordFormat p012{"yuv420p12le", 4, {{{0, 0, 1}, {1, 0, 2}, {1, 1, 2}}}};
+  switch (format) {
+    case GST_VIDEO_FORMAT_Y210:
+      return &y210;
+    case GST_VIDEO_FORMAT_Y212_LE:
+      return &y212;
+    case GST_VIDEO_FORMAT_Y412_LE:
+      return &y412;
+    case GST_VIDEO_FORMAT_P012_LE:
+      return &p012;
+    default:
+      return nullptr;
+  }
+}
+
+void append_word(std::vector<uint8_t>& out, unsigned value) {
+  out.push_back(static_cast<uint8_t>(value));
+  out.push_back(static_cast<uint8_t>(value >> 8));
+}
+
+void append_planes_of_words(std::vector<uint8_t>& out, const MappedFrame& mapped,
+                            const WordFormat& format) {
+  const GstVideoFrame* frame = &mapped.frame();
+  const GstVideoFormatInfo* info = frame->info.finfo;
+  for (int c = 0; c < 3; ++c) {
+    const WordFormat::Component& where = format.yuv[c];
+    const auto scaled_x = [info, c](int x) {
+      return GST_VIDEO_FORMAT_INFO_SCALE_WIDTH(info, c, x);
+    };
+    const auto scaled_y = [info, c](int y) {
+      return GST_VIDEO_FORMAT_INFO_SCALE_HEIGHT(info, c, y);
+    };
+    for (int row = 0; row < scaled_y(mapped.crop().height); ++row) {
+      const uint8_t* words =
+          static_cast<const uint8_t*>(GST_VIDEO_FRAME_PLANE_DATA(frame, where.plane)) +
+          static_cast<ptrdiff_t>(row + scaled_y(mapped.crop().y)) *
+              GST_VIDEO_FRAME_PLANE_STRIDE(frame, where.plane);
+      for (int column = 0; column < scaled_x(mapped.crop().width); ++column) {
+        const int at = where.first + (column + scaled_x(mapped.crop().x)) * where.step;
+        append_word(out,
+                    static_cast<unsigned>(GST_READ_UINT16_LE(words + at * 2)) >> format.shift);
+      }
+    }
+  }
+}
+
+// Y410: U, Y and V of ten bits each from the bottom of a word.
+void append_planes_of_y410(std::vector<uint8_t>& out, const MappedFrame& mapped) {
+  const auto* first =
+      static_cast<const uint8_t*>(GST_VIDEO_FRAME_PLANE_DATA(&mapped.frame(), 0)) +
+      static_cast<ptrdiff_t>(mapped.crop().y) *
+          GST_VIDEO_FRAME_PLANE_STRIDE(&mapped.frame(), 0) +
+      mapped.crop().x * 4;
+  for (const int shift : {10, 0, 20}) {
+    for (int row = 0; row < mapped.crop().height; ++row) {
+      const uint8_t* at = first + static_cast<ptrdiff_t>(row) *
+                                      GST_VIDEO_FRAME_PLANE_STRIDE(&mapped.frame(), 0);
+      for (int column = 0; column < mapped.crop().width; ++column) {
+        append_word(out, GST_READ_UINT32_LE(at + column * 4) >> shift & 1023);
       }
     }
   }
@@ -181,7 +263,16 @@ TightFrame tighten(const MappedFrame& mapped) {
           out, {component(mapped, GST_VIDEO_COMP_U), component(mapped, GST_VIDEO_COMP_V)},
           halve(width), halve(height));
       break;
+    case GST_VIDEO_FORMAT_Y410:
+      tight.pixel_format = "yuv444p10le";
+      append_planes_of_y410(out, mapped);
+      break;
     default:
+      if (const WordFormat* words = word_format(format)) {
+        tight.pixel_format = words->planar_name;
+        append_planes_of_words(out, mapped, *words);
+        break;
+      }
       tight.pixel_format = native_name(format);
       append_native(out, mapped);
       break;

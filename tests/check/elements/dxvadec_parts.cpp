@@ -242,6 +242,67 @@ GST_START_TEST(gray_gets_chroma_of_no_colour) {
 }
 GST_END_TEST
 
+namespace {
+
+// A row by GStreamer's own unpacker: 0, Y, U and V of 16 bits for each pixel.
+std::vector<guint16> unpacked(const GstVideoFrame& frame, gint row) {
+  const GstVideoFormatInfo* info = frame.info.finfo;
+  fail_unless_equals_int(info->unpack_format, GST_VIDEO_FORMAT_AYUV64);
+  gpointer planes[GST_VIDEO_MAX_PLANES] = {};
+  gint strides[GST_VIDEO_MAX_PLANES] = {};
+  for (guint i = 0; i < GST_VIDEO_FRAME_N_PLANES(&frame); ++i) {
+    planes[i] = GST_VIDEO_FRAME_PLANE_DATA(&frame, i);
+    strides[i] = GST_VIDEO_FRAME_PLANE_STRIDE(&frame, i);
+  }
+  std::vector<guint16> out(size_t(GST_VIDEO_FRAME_WIDTH(&frame)) * 4);
+  info->unpack_func(info, GST_VIDEO_PACK_FLAG_TRUNCATE_RANGE, out.data(), planes, strides, 0,
+                    row, GST_VIDEO_FRAME_WIDTH(&frame));
+  // Opaque in as many bits as the format has for it.
+  for (size_t alpha = 0; alpha < out.size(); alpha += 4) {
+    fail_unless(out[alpha] >= 0xc000);
+    out[alpha] = 0;
+  }
+  return out;
+}
+
+void expect_same_samples(GstVideoFormat planar, GstVideoFormat other, uint32_t width) {
+  fail_unless_equals_int(rearranged(planar, width), other);
+  Target from(planar, width, 5);
+  const auto most = (1u << GST_VIDEO_FORMAT_INFO_DEPTH(from.frame.info.finfo, 0)) - 1;
+  PictureView view{.format = planar, .plane_count = 3};
+  uint32_t code = 0;
+  for (uint32_t i = 0; i < 3; ++i) {
+    auto* data = static_cast<uint8_t*>(GST_VIDEO_FRAME_PLANE_DATA(&from.frame, i));
+    const auto pitch = static_cast<uint32_t>(GST_VIDEO_FRAME_PLANE_STRIDE(&from.frame, i));
+    const gint rows = GST_VIDEO_FRAME_COMP_HEIGHT(&from.frame, i);
+    auto* words = reinterpret_cast<uint16_t*>(data);
+    for (uint32_t at = 0; at < pitch / 2 * uint32_t(rows); ++at)
+      words[at] = static_cast<uint16_t>((code = code * 5 + 1013) & most);
+    view.planes[i] = {.data = data, .pitch_bytes = pitch};
+  }
+  Target to(other, width, 5);
+  fail_unless(copy_picture(view, {.width = width, .height = 5}, to.frame));
+  for (gint row = 0; row < 5; ++row)
+    fail_unless(unpacked(from.frame, row) == unpacked(to.frame, row), "%s, row %d",
+                gst_video_format_to_string(other), row);
+}
+
+}  // namespace
+
+GST_START_TEST(planes_of_many_bits_become_what_opengl_has) {
+  for (const uint32_t width : {7u, 8u}) {
+    expect_same_samples(GST_VIDEO_FORMAT_I420_10LE, GST_VIDEO_FORMAT_P010_10LE, width);
+    expect_same_samples(GST_VIDEO_FORMAT_I420_12LE, GST_VIDEO_FORMAT_P012_LE, width);
+    expect_same_samples(GST_VIDEO_FORMAT_Y444_10LE, GST_VIDEO_FORMAT_Y410, width);
+    expect_same_samples(GST_VIDEO_FORMAT_Y444_12LE, GST_VIDEO_FORMAT_Y412_LE, width);
+  }
+  expect_same_samples(GST_VIDEO_FORMAT_I422_10LE, GST_VIDEO_FORMAT_Y210, 8);
+  expect_same_samples(GST_VIDEO_FORMAT_I422_12LE, GST_VIDEO_FORMAT_Y212_LE, 8);
+  fail_unless_equals_int(rearranged(GST_VIDEO_FORMAT_I422_10LE, 7), GST_VIDEO_FORMAT_UNKNOWN);
+  fail_unless_equals_int(rearranged(GST_VIDEO_FORMAT_I422_12LE, 7), GST_VIDEO_FORMAT_UNKNOWN);
+}
+GST_END_TEST
+
 GST_START_TEST(formats_that_do_not_match_are_refused) {
   const Planar from(1);
   Target other(GST_VIDEO_FORMAT_RGBA, 7, 5);
@@ -520,6 +581,7 @@ static Suite* dxvadec_parts_suite() {
   tcase_add_test(copies, surfaces_become_planar_with_odd_sizes);
   tcase_add_test(copies, a_copy_takes_the_visible_part);
   tcase_add_test(copies, gray_gets_chroma_of_no_colour);
+  tcase_add_test(copies, planes_of_many_bits_become_what_opengl_has);
   tcase_add_test(copies, formats_that_do_not_match_are_refused);
   suite_add_tcase(suite, copies);
   TCase* layouts = tcase_create("layouts");

@@ -170,6 +170,19 @@ RECIPES = [
            on_device=False),
     Recipe("hevc", "4:4:4", "video444.265", _hevc("bframes=2"), pixel_format="yuv444p", surface=None, frames=10,
            on_device=False),
+    # Of more than 8 bits: OpenGL has them packed.
+    Recipe("h264", "4:2:2, ten bits", "ten422.264", _H264 + "{out}", pixel_format="yuv422p10le", surface=None,
+           frames=10, on_device=False),
+    Recipe("h264", "4:4:4, ten bits, size that is cropped", "ten444.264", _H264 + "{out}", size="174x142",
+           pixel_format="yuv444p10le", surface=None, frames=10, on_device=False),
+    *(Recipe("hevc", f"{name}, {bits} bits", f"{file}.265", _hevc("bframes=2"), size="174x142",
+             pixel_format=pixel_format, surface=None, frames=10, on_device=False)
+      for name, bits, file, pixel_format in (
+          ("4:2:2", "ten", "ten422", "yuv422p10le"), ("4:4:4", "ten", "ten444", "yuv444p10le"),
+          ("4:2:0", "twelve", "twelve420", "yuv420p12le"), ("4:2:2", "twelve", "twelve422", "yuv422p12le"),
+          ("4:4:4", "twelve", "twelve444", "yuv444p12le"))),
+    Recipe("vp9", "4:2:2, ten bits", "ten4229.webm", _VP9 + "-profile:v 3 {out}", pixel_format="yuv422p10le",
+           surface=None, frames=10, on_device=False),
     Recipe("vp9", "4:2:2", "video4229.webm", _VP9 + "-profile:v 1 {out}", pixel_format="yuv422p", surface=None,
            frames=10, on_device=False),
     Recipe("vp9", "4:4:4", "video4449.webm", _VP9 + "-profile:v 1 {out}", pixel_format="yuv444p", surface=None,
