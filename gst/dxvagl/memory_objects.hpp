@@ -11,6 +11,7 @@
 #include "lib/gl/memory_object_importer.hpp"
 #include "lib/gl/memory_object_pass.hpp"
 #include "lib/gl/memory_object_self_test.hpp"
+#include "lib/vulkan/memory_exporter.hpp"
 
 namespace dxva::gst {
 
@@ -41,8 +42,13 @@ class MemoryObjects {
   MemoryObjects(std::shared_ptr<gl::GlThread> thread, std::shared_ptr<const gl::GlApi> gl,
                 const gl::MemoryObjectApi& api);
 
+  [[nodiscard]] Result<gl::Source> import_as_tested(const gl::OpaqueRequest& request);
+
   gl::MemoryObjectImporter importer_;
   gl::MemoryObjectPass pass_;
+  // Open only while the self-test runs.
+  const std::shared_ptr<std::shared_ptr<vulkan::MemoryExporter>> exporter_ =
+      std::make_shared<std::shared_ptr<vulkan::MemoryExporter>>();
   gl::MemoryObjectSelfTest self_test_;
 };
 

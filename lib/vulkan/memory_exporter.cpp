@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -23,7 +24,48 @@ Error vulkan_error(const char* call, VkResult result) {
                .native = result};
 }
 
-// Instance and device, the owners below in that order: whoever has memory keeps them.
+struct Instance {
+  Functions vk;
+  VkInstance handle = nullptr;
+};
+
+Result<Instance> make_instance() {
+  Instance out;
+  if (auto loaded = load_loader(out.vk); !loaded) return loaded.error();
+  // 1.1 has UUIDs and external memory in its core. A loader of 1.0 refuses the version.
+  VkApplicationInfo application{};
+  application.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO;
+  application.pApplicationName = "gst-dxva";
+  application.apiVersion = VK_API_VERSION_1_1;
+  VkInstanceCreateInfo info{};
+  info.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO;
+  info.pApplicationInfo = &application;
+  if (const VkResult made = out.vk.CreateInstance(&info, nullptr, &out.handle);
+      made != VK_SUCCESS)
+    return vulkan_error("vkCreateInstance", made);
+  if (auto loaded = load_instance(out.vk, out.handle); !loaded) {
+    if (out.vk.instance.DestroyInstance) out.vk.instance.DestroyInstance(out.handle, nullptr);
+    return loaded.error();
+  }
+  return out;
+}
+
+// One for the process, and never destroyed: the loader unloads the drivers with the last
+// instance, and NVIDIA's (seen with 580.159) takes the thread's current OpenGL context with it:
+// every GL call after that does nothing. A failure is not kept.
+Result<Instance> the_instance() {
+  static std::mutex mutex;
+  static std::optional<Instance> known;
+  const std::lock_guard lock(mutex);
+  if (!known) {
+    auto made = make_instance();
+    if (!made) return made.error();
+    known = *made;
+  }
+  return *known;
+}
+
+// Whoever has memory keeps the device that it is from.
 class Device {
  public:
   Device() = default;
@@ -31,7 +73,6 @@ class Device {
   Device& operator=(const Device&) = delete;
   ~Device() {
     if (device_) vk_.device.DestroyDevice(device_, nullptr);
-    if (instance_) vk_.instance.DestroyInstance(instance_, nullptr);
   }
 
   Status open(const std::optional<DeviceUuids>& wanted);
@@ -43,33 +84,15 @@ class Device {
   [[nodiscard]] std::optional<uint32_t> memory_type(Placement placement) const;
 
  private:
-  Status make_instance();
   [[nodiscard]] bool exports_memory(VkPhysicalDevice physical) const;
   Status make_device(VkPhysicalDevice physical);
 
   Functions vk_;
-  VkInstance instance_ = nullptr;
   VkDevice device_ = nullptr;
   DeviceUuids uuids_;
   std::string name_;
   VkPhysicalDeviceMemoryProperties memory_{};
 };
-
-Status Device::make_instance() {
-  auto loaded = load_loader(vk_);
-  if (!loaded) return loaded;
-  // 1.1 has UUIDs and external memory in its core. A loader of 1.0 refuses the version.
-  VkApplicationInfo application{};
-  application.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO;
-  application.pApplicationName = "gst-dxva";
-  application.apiVersion = VK_API_VERSION_1_1;
-  VkInstanceCreateInfo info{};
-  info.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO;
-  info.pApplicationInfo = &application;
-  if (const VkResult made = vk_.CreateInstance(&info, nullptr, &instance_); made != VK_SUCCESS)
-    return vulkan_error("vkCreateInstance", made);
-  return load_instance(vk_, instance_);
-}
 
 bool Device::exports_memory(VkPhysicalDevice physical) const {
   uint32_t count = 0;
@@ -118,12 +141,14 @@ Status Device::make_device(VkPhysicalDevice physical) {
 }
 
 Status Device::open(const std::optional<DeviceUuids>& wanted) {
-  if (auto made = make_instance(); !made) return made;
+  const auto instance = the_instance();
+  if (!instance) return instance.error();
+  vk_ = instance->vk;
   uint32_t count = 0;
-  VkResult listed = vk_.instance.EnumeratePhysicalDevices(instance_, &count, nullptr);
+  VkResult listed = vk_.instance.EnumeratePhysicalDevices(instance->handle, &count, nullptr);
   std::vector<VkPhysicalDevice> all(count);
   if (listed == VK_SUCCESS)
-    listed = vk_.instance.EnumeratePhysicalDevices(instance_, &count, all.data());
+    listed = vk_.instance.EnumeratePhysicalDevices(instance->handle, &count, all.data());
   if (listed != VK_SUCCESS) return vulkan_error("vkEnumeratePhysicalDevices", listed);
   for (uint32_t i = 0; i < count; ++i) {
     VkPhysicalDeviceIDProperties ids{};
