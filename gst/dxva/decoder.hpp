@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -104,7 +105,8 @@ class Decoder {
                                              const SurfaceLook& look,
                                              const ModifiersTaken& taken);
   [[nodiscard]] OutputFormat steady_format(const decode::DecodedFrame& picture) const;
-  // Whether downstream could not import this surface for its tiling, which it had listed.
+  // Whether downstream could not import surfaces for the tiling of this one, which it had
+  // listed.
   [[nodiscard]] bool is_layout_refused(const SurfaceLook& look) const;
   // Downstream has fewer surfaces than it may, or will in a moment.
   [[nodiscard]] bool has_room(va::Surface& surface) const;
@@ -175,6 +177,8 @@ class Decoder {
   // What the driver was asked to lay surfaces out as, because downstream takes nothing else.
   // New decoders ask for it from the start.
   std::vector<uint64_t> tried_modifiers_;
+  // Tiled buffers that went out under the caps as they are.
+  std::set<BufferIdentity> lent_tiles_;
   // Tilings that downstream listed and could not import, of this stretch of pictures.
   std::vector<uint64_t> refused_modifiers_;
   // A refusal that made us leave dma-bufs altogether: pictures until the next try, and how

@@ -75,13 +75,11 @@ Decoder::Prepared Decoder::prepare(const decode::DecodedFrame& picture, SurfaceL
   return again ? negotiate(picture, output, look) : Prepared{};
 }
 
+// One refusal is enough, of whichever surface.
 bool Decoder::is_layout_refused(const SurfaceLook& look) const {
-  if (look.refused != Reason::None || look.layout.layout_class != video::LayoutClass::Tiled)
-    return false;
-  const dmabuf::ExternalFrame& external = *look.exported.frame;
-  for (uint32_t i = 0; i < external.object_count; ++i)
-    if (is_about_layout(refused_.reason_of(external.objects[i].identity))) return true;
-  return false;
+  return look.refused == Reason::None &&
+         look.layout.layout_class == video::LayoutClass::Tiled &&
+         refused_.any_of(lent_tiles_, is_about_layout);
 }
 
 // True when the driver is asked anew: the picture comes again, on a surface that may be what
@@ -152,6 +150,7 @@ Decoder::Prepared Decoder::negotiate(const decode::DecodedFrame& picture,
       take_a_pause();  // this surface's fault; another one may do better later
     }
   }
+  lent_tiles_.clear();
   agreement_ = negotiator_.negotiate(output, input_, described, taken, reason);
   // Downstream that takes dma-bufs only gets the CPU's copies in some, if those are faster.
   if (agreement_.delivery == Delivery::None && picture.surface && !gpu_copied_ &&

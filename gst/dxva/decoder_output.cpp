@@ -15,6 +15,8 @@ namespace dxva::gst {
 
 namespace {
 
+constexpr size_t kMostLentTiles = 256;
+
 PictureView view_of(const decode::DecodedFrame& picture, GstVideoFormat format) {
   PictureView out{.format = format, .plane_count = picture.software.plane_count};
   for (uint32_t i = 0; i < out.plane_count; ++i)
@@ -151,6 +153,12 @@ Reason Decoder::lend(const decode::DecodedFrame& picture, const SurfaceLook& loo
   if (!memories) return Reason::ExportFailed;
   auto buffer = GstPtr<GstBuffer>::adopt(gst_buffer_new());
   if (!(*memories)->lend(buffer.get(), *picture.surface, pixels)) return Reason::SurfaceInUse;
+  if (look.layout.layout_class == video::LayoutClass::Tiled) {
+    // A driver that moves surfaces must not make this grow.
+    if (lent_tiles_.size() >= kMostLentTiles) lent_tiles_.clear();
+    for (uint32_t i = 0; i < external.object_count; ++i)
+      lent_tiles_.insert(external.objects[i].identity);
+  }
 
   const GstVideoFormatInfo* info = agreement_.info.finfo;
   gsize offset[GST_VIDEO_MAX_PLANES] = {};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/dxva/refused_buffers.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace dxva::gst {
@@ -26,10 +27,12 @@ RefusedBuffers::Answer RefusedBuffers::ask(const BufferIdentity& identity) {
   return answer;
 }
 
-Reason RefusedBuffers::reason_of(const BufferIdentity& identity) const {
+bool RefusedBuffers::any_of(const std::set<BufferIdentity>& buffers,
+                            bool (*kind)(Reason)) const {
   const std::lock_guard guard(lock_);
-  const auto found = refusals_.find(identity);
-  return found == refusals_.end() ? Reason::None : found->second.reason;
+  return std::any_of(refusals_.begin(), refusals_.end(), [&](const auto& refusal) {
+    return kind(refusal.second.reason) && buffers.contains(refusal.first);
+  });
 }
 
 void RefusedBuffers::clear() {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <set>
 
 #include "lib/base/buffer_identity.hpp"
 #include "lib/base/path.hpp"
@@ -23,8 +24,9 @@ class RefusedBuffers {
   };
   // Counts as one picture.
   [[nodiscard]] Answer ask(const BufferIdentity& identity);
-  // The same, and counts as none.
-  [[nodiscard]] Reason reason_of(const BufferIdentity& identity) const;
+  // Whether there is a complaint of such a kind about one of these.
+  [[nodiscard]] bool any_of(const std::set<BufferIdentity>& buffers,
+                            bool (*kind)(Reason)) const;
   void clear();
 
  private:
