@@ -7,6 +7,7 @@ extern "C" {
 }
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <memory>
 #include <vector>
@@ -128,7 +129,24 @@ Rect visible_part(const AVFrame& frame) {
 struct Pixels {
   FramePtr frame;
   std::vector<uint16_t> neutral_row;
+  std::array<std::vector<uint8_t>, 2> doubled;
 };
+
+// GStreamer has no 4:4:0 (a camera's 4:2:2 JPEG that was turned): it is 4:4:4 in which two rows
+// have the same colours.
+void double_chroma_rows(Pixels& pixels, DecodedFrame& out) {
+  const uint32_t row_bytes = out.width * (out.bit_depth > 8 ? 2 : 1);
+  out.chroma = Chroma::Yuv444;
+  for (uint32_t i = 0; i < 2; ++i) {
+    SoftwarePicture::Plane& plane = out.software.planes[i + 1];
+    auto& doubled = pixels.doubled[i];
+    doubled.resize(size_t{row_bytes} * out.height);
+    for (uint32_t row = 0; row < out.height; ++row)
+      std::memcpy(doubled.data() + size_t{row} * row_bytes,
+                  plane.data + size_t{row / 2} * plane.pitch_bytes, row_bytes);
+    plane = {.data = doubled.data(), .pitch_bytes = row_bytes};
+  }
+}
 
 // GStreamer has no gray format of more than 8 bits: such a picture is 4:2:0 without colour.
 void add_neutral_chroma(Pixels& pixels, DecodedFrame& out) {
@@ -164,6 +182,7 @@ bool take_pixels(AVFrame& frame, DecodedFrame& out) {
   pixels->frame.reset(av_frame_alloc());
   av_frame_move_ref(pixels->frame.get(), &frame);
   if (out.chroma == Chroma::Gray && out.bit_depth > 8) add_neutral_chroma(*pixels, out);
+  if (out.chroma == Chroma::Yuv440) double_chroma_rows(*pixels, out);
   out.software.owner = std::move(pixels);
   return true;
 }

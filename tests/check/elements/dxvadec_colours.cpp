@@ -168,15 +168,6 @@ std::string name_of(const Space& space, Range range) {
 
 // --- what is said of colours
 
-std::string bytes_of(const std::string& file) {
-  char* data = nullptr;
-  gsize size = 0;
-  fail_unless(g_file_get_contents(file.c_str(), &data, &size, nullptr), "%s", file.c_str());
-  std::string out(data, size);
-  g_free(data);
-  return out;
-}
-
 // Metadata OBUs (AV1 5.8.3, 5.8.4) behind the sequence header, which no encoder of FFmpeg 5.1
 // writes: 1000 and 400 cd/m2, and the display of kMastering.
 std::string with_av1_metadata(const std::string& file) {
@@ -185,15 +176,14 @@ std::string with_av1_metadata(const std::string& file) {
       "\x2a\x1a\x02\xae\x14\x51\xec\x43\xd7\xb0\xa4\x26\x66\x0f\x5c\x50\x0d\x54\x39"
       "\x00\x03\xe8\x00\x00\x00\x00\x02\x80",
       28);
-  std::string stream = bytes_of(file);
+  std::string stream = read_file(file);
   // A delimiter without a payload, then the sequence header; both say their size.
   fail_unless(stream.compare(0, 3, std::string("\x12\x00\x0a", 3)) == 0);
   const auto header_size = static_cast<unsigned char>(stream[3]);
   fail_unless(header_size < 128);
   stream.insert(4 + header_size, light + display);
   const std::string out = make_folder("metadata") + "/hdr.obu";
-  fail_unless(g_file_set_contents(out.c_str(), stream.data(),
-                                  static_cast<gssize>(stream.size()), nullptr));
+  write_file(out, stream);
   return out;
 }
 

@@ -36,15 +36,8 @@ bool contains(const std::string& text, const char* part) {
 std::string joined(const std::string& name, const std::vector<std::string>& files) {
   const std::string path = make_folder("joined") + "/" + name;
   std::string bytes;
-  for (const std::string& file : files) {
-    char* data = nullptr;
-    gsize size = 0;
-    fail_unless(g_file_get_contents(file.c_str(), &data, &size, nullptr));
-    bytes.append(data, size);
-    g_free(data);
-  }
-  fail_unless(g_file_set_contents(path.c_str(), bytes.data(), static_cast<gssize>(bytes.size()),
-                                  nullptr));
+  for (const std::string& file : files) bytes += read_file(file);
+  write_file(path, bytes);
   return path;
 }
 
@@ -132,11 +125,7 @@ namespace {
 
 // Each picture once more in layer 1 (H.265 7.3.1.2), as views and alpha channels come.
 std::string with_second_layer(const std::string& file) {
-  char* data = nullptr;
-  gsize size = 0;
-  fail_unless(g_file_get_contents(file.c_str(), &data, &size, nullptr));
-  const std::string stream(data, size);
-  g_free(data);
+  const std::string stream = read_file(file);
   constexpr int kFirstNonSlice = 32;
   const std::string start_code("\0\0\1", 3);
   std::string out;
@@ -151,8 +140,7 @@ std::string with_second_layer(const std::string& file) {
     at = next;
   }
   const std::string path = make_folder("layers") + "/two.h265";
-  fail_unless(
-      g_file_set_contents(path.c_str(), out.data(), static_cast<gssize>(out.size()), nullptr));
+  write_file(path, out);
   return path;
 }
 

@@ -170,15 +170,8 @@ GST_START_TEST(a_byte_stream_may_change_its_size) {
       "480x270", 30);
   const std::string both = make_folder("joined") + "/sizes.h264";
   std::string bytes;
-  for (const std::string& file : {one, two, one}) {
-    char* data = nullptr;
-    gsize size = 0;
-    fail_unless(g_file_get_contents(file.c_str(), &data, &size, nullptr));
-    bytes.append(data, size);
-    g_free(data);
-  }
-  fail_unless(g_file_set_contents(both.c_str(), bytes.data(), static_cast<gssize>(bytes.size()),
-                                  nullptr));
+  for (const std::string& file : {one, two, one}) bytes += read_file(file);
+  write_file(both, bytes);
   const std::string from = source(both);
   for (const char* caps : {"", kDmabufNv12}) {
     const Decoded out = decode_well(from, "dxvadec", {.sink_caps = caps});
@@ -233,11 +226,7 @@ void put_bits(std::string& bytes, size_t at, int count, unsigned value) {
 std::string switch_frames() {
   const std::string plain =
       clip("switch.obu", std::string(kSwitchFrames) + " -f obu", "352x288", 30);
-  char* data = nullptr;
-  gsize size = 0;
-  fail_unless(g_file_get_contents(plain.c_str(), &data, &size, nullptr));
-  std::string stream(data, size);
-  g_free(data);
+  std::string stream = read_file(plain);
   // A delimiter without a payload, then the sequence header (AV1 5.5.1), 12 bytes long.
   fail_unless(stream.compare(0, 4, std::string("\x12\x00\x0a\x0c", 4)) == 0);
   std::string header = stream.substr(2, 14);
@@ -248,8 +237,7 @@ std::string switch_frames() {
   for (size_t at = 0; (at = stream.find(before, at)) != std::string::npos;)
     stream.replace(at, header.size(), header);
   const std::string path = make_folder("switch") + "/switch.obu";
-  fail_unless(g_file_set_contents(path.c_str(), stream.data(),
-                                  static_cast<gssize>(stream.size()), nullptr));
+  write_file(path, stream);
   return path;
 }
 
@@ -312,6 +300,46 @@ GST_START_TEST(formats_that_no_surface_has_come_out_as_they_are) {
 }
 GST_END_TEST
 
+namespace {
+
+// No encoder here makes one. The blocks of a 4:2:2 picture, whose chroma is said to be halved
+// the other way (ITU-T T.81 B.2.2): scrambled, and the same for all decoders.
+std::string jpeg_440(const std::string& from) {
+  std::string data = read_file(from);
+  const size_t frame = data.find("\xff\xc0");
+  fail_unless(frame != std::string::npos && data[frame + 14] == 0x12);
+  data[frame + 14] = data[frame + 17] = 0x21;
+  const std::string path = make_folder("440") + "/440.jpg";
+  write_file(path, data);
+  return path;
+}
+
+}  // namespace
+
+GST_START_TEST(jpeg_of_half_the_chroma_rows_is_shown) {
+  constexpr size_t kWidth = 64, kHeight = 48, kLuma = kWidth * kHeight;
+  const std::string file =
+      jpeg_440(clip("422.jpg", "-pix_fmt yuvj422p", std::to_string(kWidth) + "x48", 1));
+  const std::string raw = make_folder("440") + "/440.yuv";
+  const std::string command =
+      "ffmpeg -y -v error -i \"" + file + "\" -pix_fmt yuvj440p -f rawvideo \"" + raw + "\"";
+  gint status = -1;
+  fail_unless(g_spawn_command_line_sync(command.c_str(), nullptr, nullptr, &status, nullptr) &&
+              status == 0);
+  const std::string planar = read_file(raw);
+  fail_unless_equals_int(planar.size(), 2 * kLuma);
+  std::string wanted = planar.substr(0, kLuma);
+  for (size_t row = 0; row < kHeight * 2; ++row)  // of both chroma planes
+    wanted += planar.substr(kLuma + row / 2 * kWidth, kWidth);
+  const dxva::gst::GlibString hash(g_compute_checksum_for_string(
+      G_CHECKSUM_MD5, wanted.data(), static_cast<gssize>(wanted.size())));
+  const Decoded out = decode_well(source(file, "jpegparse"), "dxvadec");
+  fail_unless_equals_int(out.pictures.size(), 1);
+  fail_unless(contains(out.caps[0], "format=(string)Y444"), "%s", out.caps[0].c_str());
+  fail_unless_equals_string(out.pictures[0].hash.c_str(), hash.get());
+}
+GST_END_TEST
+
 GST_START_TEST(monochrome_is_exact) {
   for (const auto* codec : {"h265", "h264"}) {
     const bool h265 = std::string(codec) == "h265";
@@ -369,6 +397,7 @@ static Suite* dxvadec_pictures_suite() {
   tcase_add_test(codecs, av1_that_may_outgrow_the_device_is_decoded_in_software);
   tcase_add_test(codecs, a_codec_that_the_device_lacks_is_decoded_in_software_without_noise);
   tcase_add_test(codecs, formats_that_no_surface_has_come_out_as_they_are);
+  tcase_add_test(codecs, jpeg_of_half_the_chroma_rows_is_shown);
   tcase_add_test(codecs, monochrome_is_exact);
   suite_add_tcase(suite, codecs);
   return suite;

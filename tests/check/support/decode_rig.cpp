@@ -195,6 +195,20 @@ std::string make_folder(const std::string& name) {
   return path;
 }
 
+std::string read_file(const std::string& path) {
+  char* data = nullptr;
+  gsize size = 0;
+  fail_unless(g_file_get_contents(path.c_str(), &data, &size, nullptr), "%s", path.c_str());
+  std::string out(data, size);
+  g_free(data);
+  return out;
+}
+
+void write_file(const std::string& path, const std::string& bytes) {
+  fail_unless(g_file_set_contents(path.c_str(), bytes.data(), static_cast<gssize>(bytes.size()),
+                                  nullptr));
+}
+
 std::string source(const std::string& file, const std::string& parser) {
   std::string out = "filesrc location=\"" + file + "\"";
   if (ends_with(file, ".mp4")) out += " ! qtdemux";

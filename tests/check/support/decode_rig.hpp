@@ -31,6 +31,8 @@ namespace dxva::test {
 // "filesrc … ! demuxer ! parser" for a clip; the parser goes by the extension.
 [[nodiscard]] std::string source(const std::string& file, const std::string& parser = "");
 [[nodiscard]] std::string make_folder(const std::string& name);
+[[nodiscard]] std::string read_file(const std::string& path);
+void write_file(const std::string& path, const std::string& bytes);
 
 // A clip of each codec but H.264: how it is made, and who else parses and decodes it.
 struct CodecClip {
