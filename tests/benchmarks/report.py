@@ -18,7 +18,8 @@ class Verdict:
     def __str__(self) -> str:
         if self.value is None:
             return "not measured here"
-        text = f"{self.value:.3g}{' ' + self.unit if self.unit else ''}"
+        number = str(self.value) if isinstance(self.value, int) else f"{self.value:.3g}"
+        text = f"{number}{' ' + self.unit if self.unit else ''}"
         if self.limit is None:
             return text
         unit = f" {self.unit}" if self.unit else ""

@@ -47,8 +47,10 @@ def run(plan: Plan) -> Report:
     for way in ways:
         if way.name not in first.failed:
             counted = way.run(plan, 5, 10, plan.streams[-1], LD_PRELOAD=outside_library(plan, way))
-            report.verdicts.append(Verdict(f"{way.name}, VADisplays of {plan.streams[-1]} streams",
-                                           counted["driver_starts"], 1 if way is ours else None, "displays"))
-            report.figures.append((f"{way.name}, descriptors of {plan.streams[-1]} streams", counted["descriptors"]))
+            report.verdicts += [
+                Verdict(f"{way.name}, VADisplays of {plan.streams[-1]} streams", counted["driver_starts"],
+                        1 if way is ours else None, "displays"),
+                Verdict(f"{way.name}, descriptors of {plan.streams[-1]} streams", counted["descriptors"],
+                        unit="descriptors")]
     report.notes = sorted({reason for runs in by_count.values() for reason in runs.failed.values()})
     return report
