@@ -37,7 +37,6 @@ def run(plan: Plan) -> Report:
         Verdict("dxvadec / ffmpeg, copied", runs.ratio(ours_copied.name, program_copied.name), 1.05),
         Verdict("dxvadec / vah264dec, copied", runs.ratio(ours_copied.name, theirs_copied.name), 1.00),
     ]
-    report.counts = {way.name: outside_counts(plan, way, width * height * 3 // 2, warm_up, frames) for way in ways
-                     if way.name not in runs.failed}
+    report.counts = outside_counts(plan, ways, runs, width * height * 3 // 2, warm_up, frames)
     report.notes = [*runs.failed.values(), "what libavcodec copies is the driver's here, also in ffmpeg"]
     return report

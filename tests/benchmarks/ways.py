@@ -130,13 +130,18 @@ def in_turns(plan: Plan, ways: list, warm_up: int, frames: int, title: str, stre
             way.run(plan, min(warm_up, 5), min(frames, 10), streams)
         except Failed as failure:
             runs.failed[way.name] = str(failure)
-    work = [way for way in ways if way.name not in runs.failed]
     count = rounds or plan.rounds
     for number in range(count):
         print(f"{title}: round {number + 1} of {count}", file=sys.stderr, flush=True)
-        turn = number % len(work) if work else 0
-        for way in work[turn:] + work[:turn]:
-            runs.of[way.name].append(way.run(plan, warm_up, frames, streams))
+        turn = number % len(ways)
+        for way in ways[turn:] + ways[:turn]:
+            if way.name in runs.failed:
+                continue
+            try:
+                runs.of[way.name].append(way.run(plan, warm_up, frames, streams))
+            except Failed as failure:
+                runs.failed[way.name] = str(failure)
+                runs.of[way.name].clear()  # rounds are compared with each other
     return runs
 
 
@@ -150,8 +155,21 @@ def outside_library(plan: Plan, way) -> str:
     return " ".join(filter(None, [way.environment.get("LD_PRELOAD"), library]))
 
 
-def outside_counts(plan: Plan, way, frame_bytes: int, warm_up: int, frames: int) -> dict[str, float | None]:
-    """What each frame makes the process ask its libraries and the kernel for."""
+def outside_counts(plan: Plan, ways: list, runs: Runs, frame_bytes: int, warm_up: int,
+                   frames: int) -> dict[str, dict[str, float | None]]:
+    """What each frame makes the process ask its libraries and the kernel for, of the ways that have not failed."""
+    counts = {}
+    for way in ways:
+        if way.name in runs.failed:
+            continue
+        try:
+            counts[way.name] = _counted(plan, way, frame_bytes, warm_up, frames)
+        except Failed as failure:
+            runs.failed[way.name] = f"counted from outside: {failure}"
+    return counts
+
+
+def _counted(plan: Plan, way, frame_bytes: int, warm_up: int, frames: int) -> dict[str, float | None]:
     preload = {"LD_PRELOAD": outside_library(plan, way)}
     if isinstance(way, Way):
         counts = way.run(plan, warm_up, frames, **preload)["counts"]

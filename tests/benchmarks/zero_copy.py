@@ -74,9 +74,7 @@ def _measure(plan: Plan, size: str, report: Report) -> str:
                   _quotient(added.get(way), added.get(theirs_copied)), OF_THE_PEERS)
           for way, name in ((ours_mapped, "not imported"), (ours_copied, "not exported"))),
     ]
-    for way in [*zero_copy, *copied]:
-        if way.name not in runs.failed:
-            report.counts[way.name] = outside_counts(plan, way, width * height * 3 // 2, warm_up, frames)
+    report.counts |= outside_counts(plan, [*zero_copy, *copied], runs, width * height * 3 // 2, warm_up, frames)
     report.notes += runs.failed.values()
     if not zero_copy:
         report.notes.append("OpenGL imports nothing on this rig")
