@@ -88,7 +88,7 @@ class DriverLog:
 
 def run_chain(name: str, middle: str, more: dict[str, str]) -> dict:
     description = f"filesrc location={clip(name)} ! h264parse ! {middle} ! appsink name=out"
-    return json.loads(ran([str(BUILD / "tests/vm/vm_chain"), description], more))
+    return json.loads(ran([str(BUILD / "tests/check/support/chain"), description], more))
 
 
 def chain(name: str, decoder: str, uploader: str, **more: str) -> dict:

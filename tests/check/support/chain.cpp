@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// vm_chain DESCRIPTION: runs any pipeline whose last element is `appsink name=out` and prints
+// chain DESCRIPTION: runs any pipeline whose last element is `appsink name=out` and prints
 // one JSON object: the MD5 of every frame's pixels, the caps that reached each named element,
 // the `stats` of those that have some, and the changes of path on the bus. dxva-play does that
-// for our two elements; this is for ours beside other people's.
+// for our two elements; this is for ours beside other people's, and for theirs alone.
 
 #include <gst/app/gstappsink.h>
 #include <gst/video/video.h>
@@ -206,7 +206,7 @@ int run(const char* description) {
 int main(int argc, char** argv) {
   gst_init(&argc, &argv);
   if (argc != 2) {
-    std::fprintf(stderr, "usage: vm_chain DESCRIPTION\n");
+    std::fprintf(stderr, "usage: chain DESCRIPTION\n");
     return 2;
   }
   return run(argv[1]);
