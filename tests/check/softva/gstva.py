@@ -104,17 +104,6 @@ def picture_problem(gstva: GstVa, case: Case, media: Path, parameters: Path) -> 
             file.unlink(missing_ok=True)
 
 
-def parameter_problem(ffmpeg: clients.Clients, case: Case, media: Path, gstvas: Path) -> str:
-    """Empty when libavcodec's client says the same of the stream."""
-    own = media.with_suffix(".ffmpeg")
-    run = ffmpeg.decode(media, {"DXVASOFT_PARAMETERS": str(own)}, case.surface, clients.DECODERS.get(case.codec))
-    if run.returncode or not own.exists() or not gstvas.exists():
-        return f"exit status {run.returncode}: {run.stderr}"
-    found = va_parameters.differences(case.codec, va_parameters.read(own), va_parameters.read(gstvas))
-    own.unlink()
-    return "\n".join([*found[:8], f"{len(found)} differences"]) if found else ""
-
-
 @dataclass(frozen=True)
 class Verdict:
     pictures: str = ""
@@ -132,7 +121,8 @@ def judge(gstva: GstVa, ffmpeg: clients.Clients | None, lacking: dict[str, str |
     parameters = media.with_suffix(".gstva")
     try:
         return Verdict(picture_problem(gstva, case, media, parameters),
-                       parameter_problem(ffmpeg, case, media, parameters) if ffmpeg else "")
+                       va_parameters.problem(ffmpeg, case.codec, media, case.surface, clients.DECODERS.get(case.codec),
+                                             media.parent, parameters) if ffmpeg else "")
     except subprocess.TimeoutExpired:
         return Verdict(pictures=f"no end after {SECONDS} s")
 

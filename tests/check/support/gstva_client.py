@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """GStreamer's own VA elements on the software driver: a second client that knows the streams by parsers of its own."""
 
+import json
 import os
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 
 SECONDS = 300  # a guard against hangs, no measure of speed
@@ -12,7 +14,19 @@ PARSERS = {"h264": "h264parse", "hevc": "h265parse", "vp8": None, "vp9": "vp9par
            "jpeg": "jpegparse", "av1": "av1parse"}
 ELEMENTS = {codec: f"va{'h265' if codec == 'hevc' else codec}dec" for codec in PARSERS}
 DEMUXERS = {".mkv": "matroskademux", ".webm": "matroskademux", ".mp4": "qtdemux", ".avi": "avidemux",
-            ".ivf": "ivfparse"}
+            ".ivf": "ivfparse", ".ts": "tsdemux", ".ps": "mpegpsdemux"}
+
+
+def decoded(codec: str, media: Path) -> str:
+    """The launch text of a file's pictures."""
+    before = [DEMUXERS.get(media.suffix), PARSERS[codec]]
+    return " ! ".join([f"filesrc location={media}", *[element for element in before if element], ELEMENTS[codec]])
+
+
+@dataclass
+class Frames:
+    md5: list[str]  # of the pixels, without padding, in the format that was asked for
+    error: str
 
 
 class GstVa:
@@ -49,8 +63,16 @@ class GstVa:
                knobs: dict[str, str] | None = None) -> subprocess.CompletedProcess:
         """All frames into `out`, plane after plane without padding. `pixel_format` is GStreamer's name; of NV12 and
         P010 the conversion moves samples only."""
-        before = [DEMUXERS.get(media.suffix), PARSERS[codec]]
-        pipeline = [f"filesrc location={media}", *[element for element in before if element],
-                    ELEMENTS[codec], "videoconvert dither=none", f"video/x-raw,format={pixel_format}",
+        pipeline = [decoded(codec, media), "videoconvert dither=none", f"video/x-raw,format={pixel_format}",
                     f"videocodectestsink location={out}"]
         return self._run(["gst-launch-1.0", "-q", *" ! ".join(pipeline).split()], knobs)
+
+    def frames(self, chain: Path, codec: str, media: Path, pixel_format: str,
+               knobs: dict[str, str] | None = None) -> Frames:
+        """Each frame's hash, by tests/check/support/chain.cpp. `pixel_format` is the surfaces' own."""
+        run = self._run([str(chain), f"{decoded(codec, media)} ! video/x-raw,format={pixel_format} ! appsink name=out"],
+                        knobs)
+        if run.returncode not in (0, 1):
+            return Frames([], f"exit status {run.returncode}: {run.stdout.strip()}")
+        said = json.loads(run.stdout.splitlines()[-1])
+        return Frames(said["frames"], said["error"])
