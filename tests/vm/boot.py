@@ -32,8 +32,10 @@ class BootFailed(Exception):
     """The machine never came to the suite: no verdict about the code."""
 
 
-def command(root: Path, project: Path, build: Path, console: Path, devices: list[str], words: list[str]) -> list[str]:
-    """`words` are the kernel's to ignore and suite.sh's to read."""
+def command(root: Path, project: Path, build: Path, media: Path | None, console: Path, devices: list[str],
+            words: list[str]) -> list[str]:
+    """`media` is the collection of streams, if there is one; `words` are the kernel's to ignore and suite.sh's to
+    read."""
 
     def share(path: Path, tag: str, *options: str) -> list[str]:
         return ["-virtfs", ",".join([f"local,path={path}", f"mount_tag={tag}", "security_model=none",
@@ -43,6 +45,7 @@ def command(root: Path, project: Path, build: Path, console: Path, devices: list
     initrd = sorted((root / "boot").glob("initrd.img-*"))[-1]
     arguments = [QEMU, *MACHINE, "-kernel", str(kernel), "-initrd", str(initrd), *share(root, "rootfs", "readonly=on"),
                  *share(project, "project", "readonly=on"), *share(build, "build"),
+                 *(share(media, "media", "readonly=on") if media else []),
                  "-serial", f"file:{console}", "-serial", "stdio",
                  "-append", " ".join([KERNEL, *words])]
     for device in devices:

@@ -18,13 +18,14 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 PROJECT = HERE.parents[1]
-sys.path[:0] = [str(HERE), str(HERE.parent / "runner")]
+sys.path[:0] = [str(HERE), str(HERE.parent / "runner"), str(HERE.parent / "check" / "media")]
 
 import boot  # noqa: E402
+import manifest  # noqa: E402
 import root as debian  # noqa: E402
 from counts import Counts, Failure, count_program  # noqa: E402
 
-NATIVE_SUITES = ["unit", "softva", "elements"]
+NATIVE_SUITES = ["unit", "softva", "elements", "media/gstva_rows"]
 DEVICES = ["virtio-gpu-pci"]  # a second DRM device; the guest loads its driver when it wants it
 BOOTS = 2
 
@@ -33,10 +34,18 @@ def say(text: str) -> None:
     print(f"# {text}\n", end="", flush=True)  # one write: two threads talk
 
 
+def collection() -> Path | None:
+    """The folder of streams beside the repository."""
+    folder = manifest.folder().resolve()
+    return folder if (folder / "manifest.tsv").is_file() else None
+
+
 def in_root(where: debian.Root, build: Path, log: Path, *command: str) -> int:
     ccache = where.folder.parent / "ccache"
     ccache.mkdir(exist_ok=True)
-    enter = ["bash", str(HERE / "enter.sh"), str(where.folder), str(PROJECT), str(build), str(ccache), *command]
+    media = collection()
+    enter = ["bash", str(HERE / "enter.sh"), *(["--media", str(media)] if media else []), str(where.folder),
+             str(PROJECT), str(build), str(ccache), *command]
     with log.open("wb") as output:
         return subprocess.run(debian.in_private_namespaces(enter), stdin=subprocess.DEVNULL, stdout=output,
                               stderr=subprocess.STDOUT).returncode
@@ -111,7 +120,8 @@ class Sections:
 
 def run_in_machine(where: debian.Root, build: Path, words: list[str] | None = None, verbose: bool = False) -> Counts:
     console = build.with_name("console.log")
-    arguments = debian.tied_to_us(boot.command(where.folder, PROJECT, build, console, DEVICES, words or []))
+    arguments = debian.tied_to_us(boot.command(where.folder, PROJECT, build, collection(), console, DEVICES,
+                                                  words or []))
     for attempt in range(1, BOOTS + 1):
         say("booting the virtual machine")
         started = time.monotonic()
@@ -169,7 +179,8 @@ def main() -> int:
     parser.add_argument("--only", default="", metavar="REGEX", help="programs in the machine whose name matches")
     parser.add_argument("--script", default="", metavar="FILE",
                         help="a file in build/dev/trixie/build to run in the machine instead of the suite")
-    parser.add_argument("--native", nargs="*", default=None, metavar="SUITE", help="suites to run without the machine")
+    parser.add_argument("--native", nargs="*", default=None, metavar="SUITE",
+                        help="suites to run without the machine, or SUITE/PROGRAM")
     parser.add_argument("--verbose", action="store_true", help="show what the programs in the machine print")
     arguments = parser.parse_args()
     asked = {"only": arguments.only, "script": arguments.script}

@@ -11,6 +11,9 @@ for folder in /tmp /run /var/tmp /root /dev/shm; do
   mkdir -p "$folder"
   mount -t tmpfs tmpfs "$folder"
 done
+# The collection of streams, where the host has one.
+mount -t 9p -o trans=virtio,version=9p2000.L,msize=1048576,cache=loose,ro media /media 2>/dev/null &&
+  export DXVA_MEDIA=/media
 mkdir -p /dev/pts
 mount -t devpts devpts /dev/pts
 ip link set lo up 2>/dev/null

@@ -46,6 +46,7 @@ chmod 666 /tmp/nobody/*
 nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups
   env HOME=/tmp/nobody GST_REGISTRY=/tmp/nobody/gst-registry.bin)
 run vgem-unlisted "${nobody[@]}" python3 $suite/unlisted.py
+run strangers "${nobody[@]}" python3 $suite/strangers.py
 run fences "${nobody[@]}" python3 $suite/fences.py
 umount /dev/dri
 
