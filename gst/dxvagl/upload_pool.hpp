@@ -15,8 +15,9 @@
 // that holds many), or the ring does not pay: acquiring never waits for somebody downstream,
 // unless the configuration has a maximum.
 //
-// Has GstVideoMeta and no GstVideoAlignment: with that, libavcodec decodes into the buffers and
-// reads its references back from memory that may be slow to read. Without, it copies once.
+// Has GstVideoMeta and no GstVideoAlignment: with that, avdec's libavcodec decodes into the
+// buffers and reads its references back from memory that may be slow to read. Without, it sends
+// buffers of its own.
 G_DECLARE_FINAL_TYPE(GstDxvaUploadPool, gst_dxva_upload_pool, GST, DXVA_UPLOAD_POOL,
                      GstBufferPool)
 
