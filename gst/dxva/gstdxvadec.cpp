@@ -298,9 +298,10 @@ static bool has_render_node() {
 
 gboolean gst_dxva_dec_register(GstPlugin* plugin) {
   // Above va's PRIMARY+1. A decoder that could only decode in software must not push avdec
-  // aside; the plugin registers the folder and the variable as dependencies, so the rank
-  // follows.
-  const bool useful = has_render_node() || std::getenv("GST_DXVA_DEVICE") != nullptr;
-  const guint rank = useful ? GST_RANK_PRIMARY + 2 : GST_RANK_NONE;
+  // aside, but is better than none: the last one that autoplugging tries. The plugin registers
+  // the folder and the variable as dependencies, so the rank follows.
+  const char* device = std::getenv("GST_DXVA_DEVICE");
+  const bool useful = has_render_node() || (device && *device);
+  const guint rank = useful ? GST_RANK_PRIMARY + 2 : GST_RANK_MARGINAL;
   return gst_element_register(plugin, "dxvadec", rank, GST_TYPE_DXVA_DEC);
 }

@@ -190,6 +190,22 @@ def without_a_device(tap: Tap, media: list[Media]) -> None:
                      f"{one.playbin}: {one.media.name} by another decoder, software-fallback=false {how}", str(one))
 
 
+def without_a_gpu(tap: Tap, media: list[Media]) -> None:
+    """Nothing of ours is asked for: another decoder plays what it can, and dxvadec what nobody else can."""
+    if rig.name() == rig.GPU:
+        tap.skip("dxvadec is the last to be tried where there is no GPU", "there is one")
+        return
+    h264 = [one for one in media if one.codec == "h264"][:1]
+    runs = [(playbin, SINKS[0], one) for one in h264 for playbin in PLAYBINS]
+    nothing = {"GST_DXVA_DEVICE": ""}
+    for one in play(runs, **nothing):
+        tap.case(one.right() and not one.decoded_by_us() and "dxvadec" not in one.found["tried"],
+                 f"{one.playbin}: without a GPU another decoder comes first", str(one))
+    others = ",".join(f"{name}:NONE" for name in ("avdec_h264", "openh264dec"))
+    for one in play(runs, GST_PLUGIN_FEATURE_RANK=others, **nothing):
+        tap.case(one.right() and one.decoded_by_us(), f"{one.playbin}: without a GPU and another decoder, dxvadec", str(one))
+
+
 def alpha(tap: Tap, folder: Path) -> None:
     for codec, encoder in ALPHA.items():
         path = folder / f"{codec}-alpha.webm"
@@ -229,6 +245,7 @@ def main() -> None:
             tap.skip("JPEG in files and in Matroska", "this GStreamer's playbin takes no jpegparse")
         plays(tap, ours)
         without_a_device(tap, media)
+        without_a_gpu(tap, media)
         alpha(tap, folder)
     tap.end()
 
