@@ -27,6 +27,7 @@ struct Options {
   std::string html;
   std::string probe;  // hidden: be a child
   bool pictures = false;
+  bool without_gl = false;
 };
 
 std::string take(char* text) {
@@ -37,7 +38,7 @@ std::string take(char* text) {
 
 bool parse(int argc, char** argv, Options& out) {
   char *device = nullptr, *html = nullptr, *probe = nullptr;
-  gboolean json = FALSE, pictures = FALSE;
+  gboolean json = FALSE, pictures = FALSE, without_gl = FALSE;
   const GOptionEntry entries[] = {
       {"device", 0, 0, G_OPTION_ARG_STRING, &device,
        N_("what decodes: auto, software (the bundled driver) or a render node"), N_("DEVICE")},
@@ -47,6 +48,7 @@ bool parse(int argc, char** argv, Options& out) {
        N_("write a report with pictures, to attach to a bug report"), N_("FILE")},
       {"probe", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &probe, "", nullptr},
       {"pictures", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &pictures, "", nullptr},
+      {"without-gl", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &without_gl, "", nullptr},
       {}};
   GOptionContext* context = g_option_context_new(nullptr);
   g_option_context_set_summary(
@@ -72,7 +74,8 @@ bool parse(int argc, char** argv, Options& out) {
          .json = json != 0,
          .html = take(html),
          .probe = take(probe),
-         .pictures = pictures != 0};
+         .pictures = pictures != 0,
+         .without_gl = without_gl != 0};
   return good;
 }
 
@@ -86,7 +89,8 @@ int be_child(const Options& options) {
   else if (options.probe == "gl")
     out = probe_gl();
   else if (options.probe == "decode")
-    out = probe_decode(options.device, options.pictures);
+    out = probe_decode(options.device, options.pictures,
+                       options.without_gl ? WithOpenGl::No : WithOpenGl::Yes);
   else if (options.probe == "ranks")
     out = probe_ranks();
   if (!answer || !out.exists()) return kUsage;
@@ -116,10 +120,13 @@ Json examine(const Options& options) {
     va.add(one);
   }
   out.set("va", va);
-  out.set("gl", run_child({"--probe=gl"}));
+  const Json gl = run_child({"--probe=gl"});
+  out.set("gl", gl);
   std::vector<std::string> decode = {"--probe=decode"};
   if (!options.device.empty()) decode.push_back("--device=" + options.device);
   if (!options.html.empty()) decode.push_back("--pictures");
+  // A server without a screen decodes all the same.
+  if (gl.at("error").exists()) decode.push_back("--without-gl");
   out.set("decode", run_child(decode));
   out.set("ranks", run_child({"--probe=ranks"}));
   return out;

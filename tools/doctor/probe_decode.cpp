@@ -268,15 +268,17 @@ void take_errors(GstElement* pipeline, Json& out) {
   gst_object_unref(bus);
 }
 
-Element make_pipeline(Json& out) {
+Element make_pipeline(WithOpenGl gl, Json& out) {
   GError* error = nullptr;
-  Element pipeline(gst_parse_launch(
+  const std::string uploader =
+      "dxvaglupload name=uploader ! video/x-raw(memory:GLMemory),format=NV12 ! ";
+  const std::string text =
       "appsrc name=source format=time "
-      "caps=\"video/x-h264,stream-format=byte-stream,alignment=au,framerate=25/1\" ! h264parse "
-      "! "
-      "dxvadec name=decoder ! dxvaglupload name=uploader ! "
-      "video/x-raw(memory:GLMemory),format=NV12 ! appsink name=end sync=false",
-      &error));
+      "caps=\"video/x-h264,stream-format=byte-stream,alignment=au,framerate=25/1\" ! "
+      "h264parse ! dxvadec name=decoder ! " +
+      (gl == WithOpenGl::Yes ? uploader : std::string("video/x-raw,format=NV12 ! ")) +
+      "appsink name=end sync=false";
+  Element pipeline(gst_parse_launch(text.c_str(), &error));
   if (error) {
     out.set("error", error->message);
     g_clear_error(&error);
@@ -287,9 +289,9 @@ Element make_pipeline(Json& out) {
 
 }  // namespace
 
-Json probe_decode(const std::string& device, bool pictures) {
+Json probe_decode(const std::string& device, bool pictures, WithOpenGl gl) {
   Json out = Json::object();
-  const Element pipeline = make_pipeline(out);
+  const Element pipeline = make_pipeline(gl, out);
   if (!pipeline) return out;
   const Element decoder = child(pipeline, "decoder");
   const Element uploader = child(pipeline, "uploader");

@@ -21,8 +21,9 @@ namespace dxva::doctor {
 [[nodiscard]] Json probe_gl();
 // A clip of known pictures through dxvadec and dxvaglupload, and what they made of it.
 // `device` is dxvadec's property, empty for its default. `pictures` adds PNGs of the last
-// picture as it came out and as it should be, in base64.
-[[nodiscard]] Json probe_decode(const std::string& device, bool pictures);
+// picture as it came out and as it should be, in base64. Without OpenGL, dxvadec alone.
+enum class WithOpenGl { Yes, No };
+[[nodiscard]] Json probe_decode(const std::string& device, bool pictures, WithOpenGl gl);
 // For each codec the decoders that playbin would try, in its order.
 [[nodiscard]] Json probe_ranks();
 

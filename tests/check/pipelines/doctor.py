@@ -5,6 +5,7 @@
 doctor.py DXVA_DOCTOR CRASHING_DRIVER"""
 
 import json
+import os
 import re
 import shutil
 import sys
@@ -95,6 +96,11 @@ def main() -> None:
                  log)
     else:
         tap.case("gl-no-import" in problems, "OpenGL without import is said", log)
+
+    without = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
+    outcome, problems, log = examine(doctor, without, GST_GL_WINDOW="x11")
+    tap.case(outcome == "copies" and "no-gl" in problems and '"frames" : 8' in log,
+             "no OpenGL: said, and what decodes is found out all the same", log)
 
     outcome, problems, log = examine(doctor, DXVASOFT_PITCH_ALIGN="a lot")
     tap.case(outcome == "software" and "software" in problems.get("va-driver-broken", {}).get("what", ""),
