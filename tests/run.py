@@ -11,14 +11,16 @@ import sys
 import time
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).resolve().parent / folder) for folder in ("runner", "vm")]
+sys.path[:0] = [str(Path(__file__).resolve().parent / folder) for folder in ("runner", "vm", "packages")]
 
+import packages  # noqa: E402
 import sanitize  # noqa: E402
 import vm  # noqa: E402
 from counts import Counts  # noqa: E402
 from meson_suite import run_suite  # noqa: E402
 
-SUITES = ["unit", "softva", "elements", "pipelines", "media", "sanitize", "vm"]
+SUITES = ["unit", "softva", "elements", "pipelines", "media", "sanitize", "vm", "packages"]
+ON_DEMAND = ["debian-testing"]  # what only changes when Debian does
 
 
 def show(name: str, counts: Counts, seconds: float) -> None:
@@ -35,22 +37,26 @@ def show(name: str, counts: Counts, seconds: float) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="./dev test", description=__doc__.splitlines()[0])
     parser.add_argument("--build", required=True, type=Path, help=argparse.SUPPRESS)
-    parser.add_argument("suites", nargs="*", metavar="SUITE", help=f"any of: {' '.join(SUITES)}")
+    parser.add_argument("suites", nargs="*", metavar="SUITE", help=f"any of: {' '.join(SUITES)}; and, when named: {' '.join(ON_DEMAND)}")
     arguments = parser.parse_args()
-    unknown = [suite for suite in arguments.suites if suite not in SUITES]
+    unknown = [suite for suite in arguments.suites if suite not in SUITES + ON_DEMAND]
     if unknown:
-        parser.error(f"no suite named {', '.join(unknown)}; there are: {' '.join(SUITES)}")
+        parser.error(f"no suite named {', '.join(unknown)}; there are: {' '.join(SUITES + ON_DEMAND)}")
 
     total = Counts()
     # Named suites run in the order of the list, each once.
     wanted = arguments.suites or SUITES
-    for suite in [s for s in SUITES if s in wanted]:
+    for suite in [s for s in SUITES + ON_DEMAND if s in wanted]:
         print(f"\n== {suite}", flush=True)
         started = time.monotonic()
         if suite == "sanitize":
             counts = sanitize.run(arguments.build)
         elif suite == "vm":
             counts = vm.run(arguments.build)
+        elif suite == "packages":
+            counts = packages.run(arguments.build)
+        elif suite == "debian-testing":
+            counts = packages.run_testing(arguments.build)
         else:
             counts = run_suite(arguments.build, suite)
         if not counts.ran_anything():

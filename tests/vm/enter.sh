@@ -15,20 +15,11 @@ if [ "$1" = --media ]; then
 fi
 root=$1 project=$2 build=$3 ccache=$4
 shift 4
+source "$(dirname -- "$0")/mounts.sh"
 
 mount --bind "$root" "$root"
 mount -o remount,bind,ro "$root"
-mount -t proc proc "$root/proc"
-mount -t sysfs -o ro sysfs "$root/sys"
-for folder in tmp run var/tmp dev root; do
-  mount -t tmpfs tmpfs "$root/$folder"
-done
-# No DRM node, whatever this machine has: the software rig is the same everywhere.
-for node in null:3 zero:5 full:7 random:8 urandom:9; do
-  mknod -m 666 "$root/dev/${node%:*}" c 1 "${node#*:}"
-done
-ln -s /proc/self/fd "$root/dev/fd"
-mkdir -m 1777 "$root/dev/shm"
+prepare "$root" tmp run var/tmp root
 mount --bind "$project" "$root/project"
 mount -o remount,bind,ro "$root/project"
 mount --bind "$build" "$root/build"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The Debian 13 root that the rig compiles in and boots from.
+"""Debian systems in folders: the one that the suite vm compiles in and boots from, and those of the suite packages.
 
-It lies in $XDG_CACHE_HOME/gst-dxva, under a name that is a hash of its packages and its recipe, and is never
-written to after it was made: several checkouts may use one at the same time. It is made under another name and
+They lie in $XDG_CACHE_HOME/gst-dxva, under a name with a hash of their packages and their recipe, and are never
+written to after they were made: several checkouts may use one at the same time. One is made under another name and
 renamed when whole, so a folder with the right name is a whole root.
 """
 
@@ -13,15 +13,32 @@ import shutil
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 PROJECT = HERE.parents[1]
-PACKAGE_LISTS = [PROJECT / "tools" / "dev" / "packages.txt", HERE / "packages.txt"]
+TOOLS = PROJECT / "tools" / "dev" / "packages.txt"
 RECIPE = [HERE / "make-root.sh", HERE / "guest" / "first"]
 KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 TRIXIE_KEY = Path("/usr/share/keyrings/debian-archive-trixie-stable.gpg")
-KEPT = 2  # roots: this one and the one another branch may still use
+KEPT = 2  # roots of a kind: this one and the one another branch may still use
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a root is for. `name` is its folder's, without the hash."""
+
+    name: str
+    debian: str  # the release: a code name or "testing"
+    packages: tuple[str, ...] = ()
+    boots: bool = False  # has a kernel whose initrd can mount it over 9p
+
+    def key(self) -> str:
+        digest = hashlib.sha256("\n".join([self.debian, str(self.boots), *self.packages]).encode())
+        for file in RECIPE:
+            digest.update(file.read_bytes())
+        return digest.hexdigest()[:12]
 
 
 class Unavailable(Exception):
@@ -62,16 +79,14 @@ def require_namespaces() -> None:
                           f"{' '.join(tried.stderr.split()) or tried.returncode}")
 
 
-def packages() -> list[str]:
-    lines = [line.partition("#")[0].strip() for file in PACKAGE_LISTS for line in file.read_text().splitlines()]
-    return sorted({line for line in lines if line})
+def packages(*lists: Path) -> tuple[str, ...]:
+    lines = [line.partition("#")[0].strip() for file in lists for line in file.read_text().splitlines()]
+    return tuple(sorted({line for line in lines if line}))
 
 
-def key() -> str:
-    digest = hashlib.sha256("\n".join(packages()).encode())
-    for file in RECIPE:
-        digest.update(file.read_bytes())
-    return digest.hexdigest()[:12]
+def trixie() -> Kind:
+    """The suite vm's, in which the suite packages builds as well."""
+    return Kind("trixie", "trixie", packages(TOOLS, HERE / "packages.txt"), boots=True)
 
 
 def mirror() -> str:
@@ -121,13 +136,13 @@ class Root:
         self._lock = lock
 
 
-def make(folder: Path, log: Path) -> None:
+def make(kind: Kind, folder: Path, log: Path) -> None:
     unfinished = folder.with_name(folder.name + ".part")
     if unfinished.exists():
         remove(unfinished)
-    command = in_private_namespaces(["bash", str(HERE / "make-root.sh"), str(unfinished), mirror(), str(KEYRING),
-                                     *packages()])
-    print(f"# making the Debian 13 root {folder} (log: {log})", file=sys.stderr, flush=True)
+    command = in_private_namespaces(["bash", str(HERE / "make-root.sh"), str(unfinished), kind.debian, mirror(),
+                                     str(KEYRING), "boots" if kind.boots else "stays", *kind.packages])
+    print(f"# making the root {folder} (log: {log})", file=sys.stderr, flush=True)
     started = time.monotonic()
     with log.open("wb") as output:
         failed = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=output,
@@ -135,19 +150,20 @@ def make(folder: Path, log: Path) -> None:
     if failed:
         tail = "\n".join(log.read_text(errors="replace").splitlines()[-15:])
         remove(unfinished)
-        raise Unavailable(f"the Debian 13 root could not be made (log: {log}):\n{tail}")
+        raise Unavailable(f"the root of Debian {kind.debian} could not be made (log: {log}):\n{tail}")
     subprocess.run(as_root(["mv", "-T", str(unfinished), str(folder)]), check=True)
     print(f"# the root took {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
 
 
-def remove_old(cache: Path, used: Path) -> None:
+def remove_old(kind: Kind, cache: Path, used: Path) -> None:
     """Keeps the others that were used last; never removes one that somebody holds."""
 
     def lock_of(folder: Path) -> Path:
         return folder.with_suffix(".lock")
 
-    unfinished = list(cache.glob("trixie-*.part"))
-    whole = [folder for folder in cache.glob("trixie-*")
+    # A hash of twelve digits: "trixie" is also how "trixie-clean" begins.
+    unfinished = list(cache.glob(f"{kind.name}-{'?' * 12}.part"))
+    whole = [folder for folder in cache.glob(f"{kind.name}-{'?' * 12}")
              if folder.is_dir() and folder != used and folder not in unfinished and lock_of(folder).exists()]
     whole.sort(key=lambda folder: lock_of(folder).stat().st_mtime, reverse=True)
     for folder in [*unfinished, *whole[KEPT - 1:]]:
@@ -157,15 +173,20 @@ def remove_old(cache: Path, used: Path) -> None:
         lock.close()
 
 
-def get() -> Root:
+def cache_folder() -> Path:
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gst-dxva"
+    cache.mkdir(parents=True, exist_ok=True)
+    return cache
+
+
+def get(kind: Kind) -> Root:
     """The root of this tree's recipe, made first where there is none."""
     require("debootstrap", "unshare", "setpriv", "chroot")
     require_namespaces()
     if not KEYRING.exists() or not TRIXIE_KEY.exists():
         raise Unavailable("debian-archive-keyring is missing or too old to know Debian 13")
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gst-dxva"
-    cache.mkdir(parents=True, exist_ok=True)
-    folder = cache / f"trixie-{key()}"
+    cache = cache_folder()
+    folder = cache / f"{kind.name}-{kind.key()}"
     lock = Lock(folder.with_suffix(".lock"))
     while True:
         lock.share()
@@ -174,14 +195,14 @@ def get() -> Root:
         # flock cannot turn a shared lock into an exclusive one in one step: look again after it.
         lock.own()
         if not folder.is_dir():
-            make(folder, folder.with_suffix(".log"))
+            make(kind, folder, folder.with_suffix(".log"))
     os.utime(folder.with_suffix(".lock"))
-    remove_old(cache, folder)
+    remove_old(kind, cache, folder)
     return Root(folder, lock)
 
 
 if __name__ == "__main__":
     try:
-        print(get().folder)
+        print(get(trixie()).folder)
     except Unavailable as reason:
         sys.exit(str(reason))
