@@ -9,6 +9,9 @@ GstPtr<GstContext> make_gl_device_context(const GlDeviceFacts& facts) {
   gst_structure_set(gst_context_writable_structure(context.get()), "node", G_TYPE_STRING,
                     facts.node.c_str(), "renderer", G_TYPE_STRING, facts.renderer.c_str(),
                     nullptr);
+  if (facts.uuid)
+    gst_structure_set(gst_context_writable_structure(context.get()), "device-uuid",
+                      G_TYPE_STRING, uuid_text(*facts.uuid).c_str(), nullptr);
   return context;
 }
 
@@ -17,7 +20,10 @@ std::optional<GlDeviceFacts> gl_device_of(const GstContext* context) {
   const GstStructure* facts = gst_context_get_structure(context);
   const char* node = gst_structure_get_string(facts, "node");
   const char* renderer = gst_structure_get_string(facts, "renderer");
-  return GlDeviceFacts{.node = node ? node : "", .renderer = renderer ? renderer : ""};
+  const char* uuid = gst_structure_get_string(facts, "device-uuid");
+  return GlDeviceFacts{.node = node ? node : "",
+                       .renderer = renderer ? renderer : "",
+                       .uuid = uuid ? parse_uuid(uuid) : std::nullopt};
 }
 
 }  // namespace dxva::gst

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "gst/common/gst_ptr.hpp"
+#include "lib/base/device_uuids.hpp"
 
 namespace dxva::gst {
 
@@ -18,6 +19,8 @@ inline constexpr const char* kGlDeviceContext = "gst.dxva.gl.device";
 struct GlDeviceFacts {
   std::string node;      // a DRM node of the GPU; empty: none, or EGL does not name it
   std::string renderer;  // GL_RENDERER
+  // GL_DEVICE_UUID_EXT, where OpenGL takes memory of that device.
+  std::optional<DeviceUuids::Uuid> uuid = std::nullopt;
 };
 
 [[nodiscard]] GstPtr<GstContext> make_gl_device_context(const GlDeviceFacts& facts);

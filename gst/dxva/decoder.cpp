@@ -72,13 +72,13 @@ bool error_would_end_autoplugging(GstVideoDecoder& element) {
 }  // namespace
 
 bool Decoder::use_device(const Status& chosen) {
-  display_ = device_.display();
-  stats_.set_device(display_ ? display_->vendor() + " (" + display_->node() + ")" : "none");
+  hardware_ = device_.device();
+  stats_.set_device(hardware_.name());
   if (chosen) return true;
   const std::string why = chosen.error().describe();
   if (!active_.software_fallback) {
     // Both with the same words.
-    const auto* text = _("No VA-API device for device=%s, and software-fallback is off.");
+    const auto* text = _("No device for device=%s, and software-fallback is off.");
     if (error_would_end_autoplugging(element_))
       GST_ELEMENT_WARNING(&element_, RESOURCE, NOT_FOUND, (text, active_.device.c_str()),
                           ("%s", why.c_str()));
@@ -90,19 +90,20 @@ bool Decoder::use_device(const Status& chosen) {
   // Not an error: a failure here ends playbin3 in 1.22 instead of trying the next decoder.
   // Somebody who named a device wants to know; for `auto` a machine without one is as good as
   // any other.
-  if (va::DeviceChoice::parse(active_.device).kind == va::DeviceChoice::Kind::Auto)
+  if (!cuda::DeviceChoice::parse(active_.device) &&
+      va::DeviceChoice::parse(active_.device).kind == va::DeviceChoice::Kind::Auto)
     GST_INFO_OBJECT(&element_, "no device, decoding in software: %s", why.c_str());
   else
     GST_ELEMENT_WARNING(&element_, RESOURCE, NOT_FOUND,
-                        (_("VA-API device %s does not start, decoding in software: %s"),
+                        (_("Device %s does not start, decoding in software: %s"),
                          active_.device.c_str(), why.c_str()),
                         (nullptr));
   return true;
 }
 
 bool Decoder::close() {
-  // Buffers downstream keep the display themselves.
-  display_.reset();
+  // Buffers downstream keep the device themselves.
+  hardware_ = {};
   device_.close();
   return true;
 }
@@ -209,7 +210,7 @@ bool Decoder::set_format(GstVideoCodecState* state) {
   const bool same_stream =
       decoder_ && params.codec == params_.codec && params.codec_data == params_.codec_data;
   // In software because of the picture, not of the device: another picture is another chance.
-  const bool try_device = same_stream && display_ && !decoder_->mode().hardware && input_ &&
+  const bool try_device = same_stream && hardware_ && !decoder_->mode().hardware && input_ &&
                           other_picture(input_->caps, state->caps);
   // Byte streams bring their headers inside; a new decoder would lose those it has.
   const bool keep = same_stream && !try_device &&
@@ -229,7 +230,7 @@ bool Decoder::set_format(GstVideoCodecState* state) {
 }
 
 bool Decoder::make_decoder() {
-  auto made = decode::make_avcodec_decoder(params_, display_,
+  auto made = decode::make_avcodec_decoder(params_, hardware_,
                                            active_.software_fallback
                                                ? decode::SoftwareFallback::Allowed
                                                : decode::SoftwareFallback::Forbidden,
@@ -247,9 +248,9 @@ bool Decoder::make_decoder() {
 
 // With software behind us everything in the template is served.
 bool Decoder::device_serves(const GstStructure* caps) const {
-  if (!display_ || active_.software_fallback) return true;
+  if (!hardware_ || active_.software_fallback) return true;
   const auto codec = codec_of(caps);
-  return !codec || decode::device_decodes(*display_, *codec);
+  return !codec || decode::device_decodes(hardware_, *codec);
 }
 
 GstCaps* Decoder::sink_caps(GstCaps* filter) const {
@@ -275,7 +276,7 @@ void Decoder::report_unserved(const GstCaps* caps) const {
   if (device_serves(structure)) return;
   GST_ELEMENT_ERROR(&element_, STREAM, CODEC_NOT_FOUND,
                     (_("The device (%s) does not decode %s, and software-fallback is off."),
-                     display_->vendor().c_str(), decode::codec_name(*codec_of(structure))),
+                     hardware_.name().c_str(), decode::codec_name(*codec_of(structure))),
                     (nullptr));
 }
 
@@ -340,19 +341,19 @@ GstFlowReturn Decoder::answer_error(const Error& error) {
       return flow;
     case ErrorCode::Unsupported:
       stats_.count_error();
-      GST_ELEMENT_ERROR(&element_, STREAM, CODEC_NOT_FOUND,
-                        (_("The device (%s) cannot decode this stream (%s): %s.%s"),
-                         display_ ? display_->vendor().c_str() : "none", stream_name().c_str(),
-                         reason_name(error.reason),
-                         active_.software_fallback ? "" : _(" software-fallback is off.")),
-                        ("%s", text.c_str()));
+      GST_ELEMENT_ERROR(
+          &element_, STREAM, CODEC_NOT_FOUND,
+          (_("The device (%s) cannot decode this stream (%s): %s.%s"), hardware_.name().c_str(),
+           stream_name().c_str(), reason_name(error.reason),
+           active_.software_fallback ? "" : _(" software-fallback is off.")),
+          ("%s", text.c_str()));
       return GST_FLOW_ERROR;
     case ErrorCode::DeviceLost:
       stats_.count_error();
       GST_ELEMENT_ERROR(
           &element_, STREAM, DECODE,
           (_("The device (%s) failed while decoding (%s), and software-fallback is off."),
-           display_ ? display_->vendor().c_str() : "none", reason_name(error.reason)),
+           hardware_.name().c_str(), reason_name(error.reason)),
           ("%s", text.c_str()));
       return GST_FLOW_ERROR;
   }

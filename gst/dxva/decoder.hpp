@@ -29,7 +29,7 @@
 #include "gst/dxva/settings.hpp"
 #include "gst/dxva/surface_look.hpp"
 #include "lib/decode/bitstream_decoder.hpp"
-#include "lib/va/display.hpp"
+#include "lib/decode/device.hpp"
 #include "lib/va/unfinished_pictures.hpp"
 
 namespace dxva::gst {
@@ -109,7 +109,7 @@ class Decoder {
   // listed.
   [[nodiscard]] bool is_layout_refused(const SurfaceLook& look) const;
   // Downstream has fewer surfaces than it may, or will in a moment.
-  [[nodiscard]] bool has_room(va::Surface& surface) const;
+  [[nodiscard]] bool has_room(surface::Surface& surface) const;
   [[nodiscard]] Reason lend(const decode::DecodedFrame& picture, const SurfaceLook& look,
                             accel::Pixels pixels, GstVideoCodecFrame& frame);
   [[nodiscard]] Outgoing leave(const decode::DecodedFrame& picture, const SurfaceLook& look,
@@ -135,9 +135,9 @@ class Decoder {
       const ModifiersTaken& taken);
   void report_gpu_copy(const va::CopyChoices::Key& key);
 
-  [[nodiscard]] GstFlowReturn copy(const PictureView& picture, const decode::Rect& visible,
-                                   GstVideoCodecFrame& frame, Reason reason);
   [[nodiscard]] GstFlowReturn allocate_copy(GstVideoCodecFrame& frame, Reason reason);
+  [[nodiscard]] GstFlowReturn fill_copy(const PictureView& picture, const decode::Rect& visible,
+                                        GstVideoCodecFrame& frame);
   [[nodiscard]] bool may_leave_unfinished(const decode::DecodedFrame& picture,
                                           const SurfaceLook& look);
   void report_late(const Result<uint32_t>& damaged);
@@ -156,8 +156,8 @@ class Decoder {
   Settings settings_;
 
   DecoderDevice device_;
-  // Its display, from open() or the first caps to close(). Null: software.
-  std::shared_ptr<va::Display> display_;
+  // Its choice, from open() or the first caps to close(). None: software.
+  decode::Device hardware_;
   Settings active_;  // as they were at open()
 
   GstVideoCodecState* input_ = nullptr;

@@ -53,7 +53,9 @@ Decoder::Prepared Decoder::prepare(const decode::DecodedFrame& picture, SurfaceL
       look = look_at(picture, active_.layout);
       // A driver may lay out one surface otherwise than the next. DMA_DRM caps can follow it;
       // with the older ones this surface is copied, and no other.
-      if (look.refused == Reason::None && look.opaque != agreement_.opaque) {
+      const bool other_memory = look.opaque.has_value() != agreement_.opaque.has_value() ||
+                                (look.opaque && !agreement_.opaque->read(*look.opaque));
+      if (look.refused == Reason::None && other_memory) {
         again = true;
       } else if (look.refused == Reason::None && look.modifier != agreement_.modifier) {
         again = agreement_.delivery == Delivery::DmaDrm && agreement_.taken.take(look.modifier);

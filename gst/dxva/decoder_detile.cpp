@@ -39,7 +39,7 @@ std::string joined(const std::vector<va::DroppedWay>& dropped) {
 
 // For `stats`: which way the device copies, why others not, and what was measured.
 void Decoder::report_gpu_copy(const va::CopyChoices::Key& key) {
-  auto& choices = display_->copy_choices();
+  auto& choices = hardware_.va->copy_choices();
   const auto& dropped = gpu_copies_.dropped();
   if (gpu_copies_.is_off()) choices.rule_out(key, kGpu, joined(dropped));
   auto standings = choices.standings(key);
@@ -69,10 +69,11 @@ std::optional<GpuCopies::Copied> Decoder::offer_gpu_copy(const decode::DecodedFr
                                                          const SurfaceLook& look,
                                                          const ModifiersTaken& taken,
                                                          EvenIfSlower even) {
+  if (!hardware_.va) return std::nullopt;  // nobody else lays pictures out in tiles
   const bool other_layout =
       look.refused == Reason::None ? !taken.take(look.modifier) : is_about_layout(look.refused);
   if (!other_layout || look.opaque || (!taken.any && taken.list.empty())) return std::nullopt;
-  auto& choices = display_->copy_choices();
+  auto& choices = hardware_.va->copy_choices();
   const auto key = key_of(picture, look);
   if (even == EvenIfSlower::No && active_.zero_copy != ZeroCopy::Require &&
       choices.decided(key, kBoth) && choices.next(key, kBoth) != kGpu) {
@@ -89,9 +90,10 @@ std::optional<GpuCopies::Copied> Decoder::offer_gpu_copy(const decode::DecodedFr
 // turns; with one way there is nothing to measure.
 std::optional<Decoder::Detiling> Decoder::detiling_of(const decode::DecodedFrame& picture,
                                                       const SurfaceLook& look, Reason reason) {
-  if (!agreement_.is_dmabuf() || !is_about_layout(reason) || gpu_copies_.is_off())
+  if (!agreement_.is_dmabuf() || !is_about_layout(reason) || gpu_copies_.is_off() ||
+      !hardware_.va)
     return std::nullopt;
-  auto& choices = display_->copy_choices();
+  auto& choices = hardware_.va->copy_choices();
   Detiling out{.key = key_of(picture, look)};
   const bool cpu_too = active_.zero_copy != ZeroCopy::Require && copies_fit(agreement_);
   const Fastest::Ways possible = cpu_too ? kBoth : kGpuOnly;
@@ -102,7 +104,7 @@ std::optional<Decoder::Detiling> Decoder::detiling_of(const decode::DecodedFrame
 
 void Decoder::took(const Detiling& detiling, std::chrono::nanoseconds time) {
   if (!detiling.measured) return;
-  auto& choices = display_->copy_choices();
+  auto& choices = hardware_.va->copy_choices();
   choices.took(detiling.key, detiling.by_gpu ? kGpu : kCpu, time);
   report_gpu_copy(detiling.key);
   if (!choices.decided(detiling.key, kBoth)) return;

@@ -34,9 +34,9 @@ GstPtr<GstContext> find_context(GstElement& element, const char* type) {
 
 }  // namespace
 
-std::shared_ptr<va::Display> DecoderDevice::display() const {
+decode::Device DecoderDevice::device() const {
   const std::lock_guard guard(lock_);
-  return display_;
+  return device_;
 }
 
 // --- choosing
@@ -45,16 +45,16 @@ Status DecoderDevice::open(const Settings& settings) {
   close();
   wish_ = settings.device;
   choice_ = va::DeviceChoice::parse(wish_);
+  cuda_choice_ = cuda::DeviceChoice::parse(wish_);
   va_driver_ = from_environment("LIBVA_DRIVER_NAME");
   asked_by_ =
       (from_environment("GST_DXVA_DEVICE") == wish_ ? "GST_DXVA_DEVICE=" : "device=") + wish_;
-  several_gpus_ = drm::render_nodes().size() > 1;
+  several_gpus_ = may_be_several();
   find_renderer();
   // Without software to fall back to, whoever sets us to READY must hear now if nothing starts.
-  if (choice_.kind == Kind::Auto && several_gpus_ && !renderer_known_ &&
-      settings.software_fallback) {
-    if (auto given = given_display()) {
-      use(std::move(given));
+  if (may_choose() && several_gpus_ && !renderer_known_ && settings.software_fallback) {
+    if (auto given = cuda_choice_ ? nullptr : given_display()) {
+      use({.va = std::move(given), .cuda = nullptr});
     } else {
       GST_DEBUG_OBJECT(&element_, "several GPUs, and nobody says yet which one draws");
       postponed_ = true;
@@ -65,43 +65,86 @@ Status DecoderDevice::open(const Settings& settings) {
 }
 
 Status DecoderDevice::settle() {
-  if (const auto held = display(); held && held->is_lost()) return start_anew();
-  if (choice_.kind != Kind::Auto || !several_gpus_) return Done{};
+  if (device().is_lost()) return start_anew();
+  if (!may_choose() || !several_gpus_) return Done{};
   if (!renderer_known_) find_renderer();
   if (std::exchange(postponed_, false)) return start();
   // Opened on a guess that turned out wrong; nothing is decoded on it now.
-  if (!display() || !crosses_gpus() || placement_.cause != drm::Cause::Late) return Done{};
+  if (!device() || !crosses_gpus() || placement_.cause != drm::Cause::Late) return Done{};
   return start();
 }
 
 Status DecoderDevice::start_anew() {
   {
     const std::lock_guard guard(lock_);
-    display_.reset();
+    device_ = {};
     shared_.reset();
   }
   return start();
 }
 
 Status DecoderDevice::start() {
-  if (auto given = given_display()) {
-    use(std::move(given));
-    return Done{};
-  }
+  auto chosen = choose();
+  if (!chosen) return chosen.error();
+  use(std::move(*chosen));
+  return Done{};
+}
+
+Result<decode::Device> DecoderDevice::choose() {
+  if (cuda_choice_) return choose_cuda();
+  if (auto given = given_display())
+    return decode::Device{.va = std::move(given), .cuda = nullptr};
   choice_.preferred = placement_.renderer ? placement_.renderer->render_node : "";
   auto opened = va::Display::open(choice_);
-  if (!opened) {
-    Error error = opened.error();
-    for (const auto& node : drm::render_nodes())
-      if (const auto device = drm::device_of_path(node);
-          device && choice_.kind != Kind::Software)
-        if (const std::string more = drm::driver_contradiction(*device, va_driver_);
-            !more.empty())
-          error.text += "; " + more;
-    return error;
+  if (opened && !is_elsewhere(**opened))
+    return decode::Device{.va = std::move(*opened), .cuda = nullptr};
+  // NVIDIA's driver has no VA-API.
+  if (choice_.kind == Kind::Auto) {
+    if (auto cuda = choose_cuda()) return cuda;
+    if (opened) return decode::Device{.va = std::move(*opened), .cuda = nullptr};
   }
-  use(std::move(*opened));
-  return Done{};
+  Error error = opened.error();
+  for (const auto& node : drm::render_nodes())
+    if (const auto device = drm::device_of_path(node); device && choice_.kind != Kind::Software)
+      if (const std::string more = drm::driver_contradiction(*device, va_driver_);
+          !more.empty())
+        error.text += "; " + more;
+  return error;
+}
+
+// On OpenGL's GPU; on any, where nobody says that OpenGL draws.
+Result<decode::Device> DecoderDevice::choose_cuda() {
+  cuda::DeviceChoice choice = cuda_choice_.value_or(cuda::DeviceChoice{});
+  if (!choice.ordinal && cuda::Device::count() > 0) {
+    if (!renderer_known_) ask_for_renderer();
+    choice.uuid = renderer_uuid_;
+    // Pictures of another GPU would only be copied down, and up again; who names CUDA gets it.
+    if (renderer_known_ && !renderer_uuid_ && !cuda_choice_)
+      return refusal(Reason::NoDevice, "OpenGL does not draw with CUDA's GPU");
+  }
+  auto opened = cuda::Device::open(choice);
+  if (!opened && cuda_choice_ && choice.uuid) {
+    choice.uuid.reset();
+    opened = cuda::Device::open(choice);
+  }
+  if (!opened) return opened.error();
+  return decode::Device{.va = nullptr, .cuda = std::move(*opened)};
+}
+
+// The element chooses among GPUs, and none was named.
+bool DecoderDevice::may_choose() const {
+  return cuda_choice_ ? !cuda_choice_->ordinal : choice_.kind == Kind::Auto;
+}
+
+bool DecoderDevice::may_be_several() const {
+  return cuda_choice_ ? cuda::Device::count() > 1 : drm::render_nodes().size() > 1;
+}
+
+// On another GPU than OpenGL's, as far as that is known.
+bool DecoderDevice::is_elsewhere(const va::Display& display) const {
+  if (choice_.kind != Kind::Auto || !placement_.renderer) return false;
+  const auto device = va::device_of(display.get());
+  return device && device->id != placement_.renderer->id;
 }
 
 // Somebody's display is taken where it is on the device that we would have taken: it is there
@@ -130,19 +173,19 @@ std::shared_ptr<va::Display> DecoderDevice::given_display() const {
   return nullptr;
 }
 
-void DecoderDevice::use(std::shared_ptr<va::Display> display) {
-  const auto device = va::device_of(display->get());
+void DecoderDevice::use(decode::Device chosen) {
+  const auto device = chosen.va ? va::device_of(chosen.va->get())
+                                : Result<drm::Device>(refusal(Reason::None, "no DRM node"));
   has_device_ = bool(device);
   placement_.decoder = device ? *device : drm::Device{};
   placement_.cause = choice_.kind == Kind::Path ? drm::Cause::Asked
                      : renderer_known_          ? drm::Cause::NoDriver
                                                 : drm::Cause::Late;
-  auto context = context_with(display);
-  GST_INFO_OBJECT(&element_, "device: %s (%s)", display->vendor().c_str(),
-                  display->node().c_str());
+  auto context = chosen.va ? context_with(chosen.va) : nullptr;
+  GST_INFO_OBJECT(&element_, "device: %s", chosen.name().c_str());
   {
     const std::lock_guard guard(lock_);
-    display_ = std::move(display);
+    device_ = std::move(chosen);
     shared_ = context;
   }
   if (context) announce_context(&element_, std::move(context));
@@ -151,9 +194,10 @@ void DecoderDevice::use(std::shared_ptr<va::Display> display) {
 
 void DecoderDevice::close() {
   const std::lock_guard guard(lock_);
-  display_.reset();
+  device_ = {};
   shared_.reset();
   placement_ = {};
+  renderer_uuid_.reset();
   has_device_ = renderer_known_ = postponed_ = reported_ = false;
 }
 
@@ -162,10 +206,15 @@ void DecoderDevice::close() {
 void DecoderDevice::find_renderer() {
   // The bundled driver is on no GPU, and with one GPU there is nothing to match.
   if (choice_.kind == Kind::Software || !several_gpus_) return;
+  ask_for_renderer();
+}
+
+void DecoderDevice::ask_for_renderer() {
   const auto context = find_context(element_, kGlDeviceContext);
   const auto facts = gl_device_of(context.get());
   if (!facts) return;
   renderer_known_ = true;
+  renderer_uuid_ = facts->uuid;
   const auto device = drm::device_of_path(facts->node);
   placement_.renderer = device ? std::optional(*device) : std::nullopt;
   GST_INFO_OBJECT(&element_, "OpenGL draws with %s (%s)", facts->renderer.c_str(),

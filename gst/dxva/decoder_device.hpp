@@ -10,8 +10,8 @@
 
 #include "gst/common/gst_ptr.hpp"
 #include "gst/dxva/settings.hpp"
+#include "lib/decode/device.hpp"
 #include "lib/drm/gpu_match.hpp"
-#include "lib/va/display.hpp"
 
 namespace dxva::gst {
 
@@ -28,16 +28,16 @@ class DecoderDevice {
  public:
   explicit DecoderDevice(GstElement& element) : element_(element) {}
 
-  // The device, or why there is none. Done without a display(): it waits for settle().
+  // The device, or why there is none. Done without a device(): it waits for settle().
   [[nodiscard]] Status open(const Settings& settings);
   // Before a decoder is made, the last moment to choose. The same answer; Done without a
-  // display only when open() had none either. A display that was lost is replaced by a new
-  // start of the driver.
+  // device only when open() had none either. A device that was lost is replaced by a new start
+  // of the driver.
   [[nodiscard]] Status settle();
   void close();
 
-  // Null: none, or none yet.
-  [[nodiscard]] std::shared_ptr<va::Display> display() const;
+  // Nothing: none, or none yet.
+  [[nodiscard]] decode::Device device() const;
   [[nodiscard]] bool is_postponed() const { return postponed_; }
 
   // Asks downstream which GPU draws, where that can matter, and says once on the bus when it is
@@ -52,26 +52,34 @@ class DecoderDevice {
  private:
   [[nodiscard]] Status start();
   [[nodiscard]] Status start_anew();
+  [[nodiscard]] Result<decode::Device> choose();
+  [[nodiscard]] Result<decode::Device> choose_cuda();
+  [[nodiscard]] bool may_choose() const;
+  [[nodiscard]] bool may_be_several() const;
+  [[nodiscard]] bool is_elsewhere(const va::Display& display) const;
   [[nodiscard]] std::shared_ptr<va::Display> given_display() const;
   [[nodiscard]] bool fits(const va::Display& display) const;
-  void use(std::shared_ptr<va::Display> display);
+  void use(decode::Device device);
   void find_renderer();
+  void ask_for_renderer();
   void report();
 
   GstElement& element_;
   std::string wish_;  // the property
   va::DeviceChoice choice_;
+  std::optional<cuda::DeviceChoice> cuda_choice_;  // NVDEC was asked for, and nothing else
   bool several_gpus_ = false;
   bool postponed_ = false;
   // GL's, and whether that is known: it may have none.
   bool renderer_known_ = false;
+  std::optional<DeviceUuids::Uuid> renderer_uuid_;
   drm::Placement placement_;
   std::string asked_by_, va_driver_;
   bool has_device_ = false;  // placement_.decoder is one
   bool reported_ = false;
 
   mutable std::mutex lock_;
-  std::shared_ptr<va::Display> display_;
+  decode::Device device_;
   GstPtr<GstContext> shared_;  // what neighbours get
 };
 

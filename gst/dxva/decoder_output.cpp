@@ -6,7 +6,6 @@
 #include "gst/dxva/picture_copy.hpp"
 #include "gst/dxva/surface_memory.hpp"
 #include "lib/base/translation.hpp"
-#include "lib/va/cpu_mapper.hpp"
 
 GST_DEBUG_CATEGORY_EXTERN(dxvadec_debug);
 #define GST_CAT_DEFAULT dxvadec_debug
@@ -25,10 +24,14 @@ PictureView view_of(const decode::DecodedFrame& picture, GstVideoFormat format) 
   return out;
 }
 
-PictureView view_of(const va::SurfaceMapping& mapping, GstVideoFormat format) {
+PictureView view_of(surface::Mapping& mapping, GstVideoFormat format) {
   const video::FrameView& surface = mapping.view();
-  PictureView out{
-      .format = format, .plane_count = surface.plane_count, .plane_copy = mapping.plane_copy()};
+  PictureView out{.format = format,
+                  .plane_count = surface.plane_count,
+                  .plane_copy = [&mapping](const video::PlaneView& from, uint8_t* to,
+                                           uint32_t to_pitch_bytes) {
+                    mapping.copy_plane(from, to, to_pitch_bytes);
+                  }};
   for (uint32_t i = 0; i < out.plane_count; ++i)
     out.planes[i] = {.data = surface.planes[i].data,
                      .pitch_bytes = surface.planes[i].pitch_bytes};
@@ -127,7 +130,7 @@ GstFlowReturn Decoder::deliver(const decode::DecodedFrame& picture) {
 
 // --- exported
 
-bool Decoder::has_room(va::Surface& surface) const {
+bool Decoder::has_room(surface::Surface& surface) const {
   return active_.zero_copy == ZeroCopy::Require ||
          surface.pool().wait_for_room(active_.extra_surfaces);
 }
@@ -185,7 +188,9 @@ Decoder::Outgoing Decoder::leave(const decode::DecodedFrame& picture, const Surf
     out.reason = decoder_->mode().reason;
     if (active_.zero_copy == ZeroCopy::Require) return {.flow = cannot_export(out.reason)};
     const trace::Timed copying(trace::Stage::Copy);
-    out.flow = copy(view_of(picture, output_.format), picture.visible, frame, out.reason);
+    out.flow = allocate_copy(frame, out.reason);
+    if (out.flow == GST_FLOW_OK)
+      out.flow = fill_copy(view_of(picture, output_.format), picture.visible, frame);
     return out;
   }
   // The device's report on pictures that left unfinished: what it says of those is said of it.
@@ -228,19 +233,26 @@ Decoder::Outgoing Decoder::leave(const decode::DecodedFrame& picture, const Surf
   out.leaving = Leaving::CpuCopy;
   const trace::Timed copying(trace::Stage::Copy);
   const auto started = std::chrono::steady_clock::now();
-  const va::Surface& surface = *picture.surface;
-  auto mapped = va::map_for_read(surface.display(), surface.id(), surface.fourcc(),
-                                 surface.width(), surface.height(), look.exported.frame);
-  if (!mapped) {
-    GST_INFO_OBJECT(&element_, "%s", mapped.error().describe().c_str());
-    return {.unreadable =
-                surface.pool().device_is_lost() ? Reason::DeviceLost : Reason::SyncFailed};
-  }
-  out.flow = copy(view_of(*mapped, output_.format), picture.visible, frame, out.reason);
+  const auto unreadable = [&](const Error& error) -> Outgoing {
+    GST_INFO_OBJECT(&element_, "%s", error.describe().c_str());
+    gst_buffer_replace(&frame.output_buffer, nullptr);
+    return {.unreadable = picture.surface->pool().device_is_lost() ? Reason::DeviceLost
+                                                                   : Reason::SyncFailed};
+  };
+  out.flow = allocate_copy(frame, out.reason);
+  if (out.flow != GST_FLOW_OK) return out;
+  // Samples that are put into another order are read one by one. Only now the order is known.
+  const auto reads = GST_VIDEO_INFO_FORMAT(&agreement_.info) == output_.format
+                         ? surface::Reads::ByCopy
+                         : surface::Reads::Anywhere;
+  auto mapped = picture.surface->map(reads, look.exported.frame);
+  if (!mapped) return unreadable(mapped.error());
+  out.flow = fill_copy(view_of(**mapped, output_.format), picture.visible, frame);
   if (out.flow == GST_FLOW_OK) {
-    const bool news = mapped->whole_picture_copied();
-    if (stats_.count_read_back(mapped->way_name()) || news)
-      stats_.set_read_back_ways(mapped->standings());
+    const auto news = (*mapped)->whole_picture_copied();
+    if (!news) return unreadable(news.error());
+    if (stats_.count_read_back((*mapped)->way_name()) || *news)
+      stats_.set_read_back_ways((*mapped)->standings());
   }
   if (detiling && !detiling->by_gpu)
     took(*detiling, std::chrono::steady_clock::now() - started);
@@ -282,9 +294,8 @@ GstFlowReturn Decoder::cannot_export(Reason reason) {
 
 // --- copied
 
-GstFlowReturn Decoder::copy(const PictureView& picture, const decode::Rect& visible,
-                            GstVideoCodecFrame& frame, Reason reason) {
-  if (const GstFlowReturn flow = allocate_copy(frame, reason); flow != GST_FLOW_OK) return flow;
+GstFlowReturn Decoder::fill_copy(const PictureView& picture, const decode::Rect& visible,
+                                 GstVideoCodecFrame& frame) {
   GstVideoFrame to;
   if (!gst_video_frame_map(&to, &agreement_.info, frame.output_buffer, GST_MAP_WRITE)) {
     GST_ELEMENT_ERROR(&element_, RESOURCE, WRITE, (nullptr),

@@ -24,9 +24,11 @@ bool is_about_layout(Reason reason) {
 }
 
 bool GpuCopies::open(const decode::DecodedFrame& picture, const Wanted& wanted) {
-  va::SurfaceCopier::Config asked{.fourcc = picture.surface->fourcc(),
-                                  .width = picture.surface->width(),
-                                  .height = picture.surface->height(),
+  const va::Surface* surface = va::as_va(picture.surface.get());
+  if (!surface) return false;
+  va::SurfaceCopier::Config asked{.fourcc = surface->fourcc(),
+                                  .width = surface->width(),
+                                  .height = surface->height(),
                                   .count = wanted.surfaces + 1};  // one is being written
   // Linear before any tiling: it can be mapped, and goes to another GPU.
   if (wanted.taken.take(kModifierLinear)) {
@@ -39,12 +41,12 @@ bool GpuCopies::open(const decode::DecodedFrame& picture, const Wanted& wanted) 
   if (refused_ == asked) return false;
   reset();
   asked_ = asked;
-  auto made = va::SurfaceCopier::create(picture.surface->display(), asked);
+  auto made = va::SurfaceCopier::create(surface->display(), asked);
   if (!made && !asked.modifiers.empty()) {
     // Older drivers know no list, and some of those make everything linear but decode targets.
     va::SurfaceCopier::Config unlisted = asked;
     unlisted.modifiers.clear();
-    made = va::SurfaceCopier::create(picture.surface->display(), unlisted);
+    made = va::SurfaceCopier::create(surface->display(), unlisted);
   }
   if (!made) {
     DXVA_INFO(Va, "pictures are not copied by the device: %s", made.error().describe().c_str());
@@ -61,15 +63,16 @@ std::optional<GpuCopies::Copied> GpuCopies::make(const decode::DecodedFrame& pic
                                                  const Wanted& wanted) {
   const trace::Timed copying(trace::Stage::Copy);
   if (!open(picture, wanted)) return std::nullopt;
+  const va::Surface& original = *va::as_va(picture.surface.get());
   for (;;) {
-    auto surface = copier_->copy(*picture.surface);
+    auto surface = copier_->copy(original);
     if (!surface) {
       const ErrorCode code = surface.error().code;
       if (code != ErrorCode::Busy && code != ErrorCode::NoMemory) turn_off();
       return std::nullopt;
     }
     Copied out{.picture = picture};
-    out.picture.surface = std::move(*surface);
+    out.picture.surface = *surface;
     out.look = look_at(out.picture, wanted.rule);
     if (out.look.refused == Reason::None && !wanted.taken.take(out.look.modifier))
       out.look.refused = reason_not_taken(wanted.taken);
@@ -83,7 +86,7 @@ std::optional<GpuCopies::Copied> GpuCopies::make(const decode::DecodedFrame& pic
             .why = "copies are " + modifier_text(out.look.modifier) + " as well"});
       return std::nullopt;
     }
-    if (copier_->prove(*picture.surface, *out.picture.surface)) return out;
+    if (copier_->prove(original, **surface)) return out;
   }
 }
 

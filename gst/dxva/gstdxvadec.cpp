@@ -3,6 +3,7 @@
 #include "gst/dxva/gstdxvadec.hpp"
 
 #include <dirent.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <memory>
@@ -128,8 +129,8 @@ static void install_properties(GObjectClass* klass) {
       klass, PROP_DEVICE,
       g_param_spec_string(
           "device", "Device",
-          "auto, a DRM node's path, or software for the bundled driver (default "
-          "from GST_DXVA_DEVICE)",
+          "auto, a DRM node's path, cuda or cuda:N for NVDEC, or software for the bundled "
+          "driver (default from GST_DXVA_DEVICE)",
           "auto", kFlags));
   g_object_class_install_property(
       klass, PROP_ZERO_COPY,
@@ -287,8 +288,9 @@ static void gst_dxva_dec_init(GstDxvaDec* self) {
 
 // --- rank
 
-// A look at a folder, no driver is loaded.
-static bool has_render_node() {
+// A look at files, no driver is loaded.
+static bool has_device() {
+  if (access(dxva::gst::kNvidiaNode, F_OK) == 0) return true;
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir("/dev/dri"), closedir);
   if (!folder) return false;
   while (const dirent* entry = readdir(folder.get()))
@@ -301,7 +303,7 @@ gboolean gst_dxva_dec_register(GstPlugin* plugin) {
   // aside, but is better than none: the last one that autoplugging tries. The plugin registers
   // the folder and the variable as dependencies, so the rank follows.
   const char* device = std::getenv("GST_DXVA_DEVICE");
-  const bool useful = has_render_node() || (device && *device);
+  const bool useful = has_device() || (device && *device);
   const guint rank = useful ? GST_RANK_PRIMARY + 2 : GST_RANK_MARGINAL;
   return gst_element_register(plugin, "dxvadec", rank, GST_TYPE_DXVA_DEC);
 }

@@ -12,3 +12,8 @@ G_DECLARE_FINAL_TYPE(GstDxvaDec, gst_dxva_dec, GST, DXVA_DEC, GstVideoDecoder)
 gboolean gst_dxva_dec_register(GstPlugin* plugin);
 
 G_END_DECLS
+
+namespace dxva::gst {
+// There where NVIDIA's kernel module is, whatever there is of DRM.
+inline constexpr const char* kNvidiaNode = "/dev/nvidiactl";
+}  // namespace dxva::gst

@@ -115,6 +115,16 @@ void add_modifiers(const GstStructure* caps, uint32_t fourcc, bool dma_drm,
   if (linear) out.add(kModifierLinear);
 }
 
+// The UUIDs under which downstream reads memory of `maker`; else the maker's own.
+DeviceUuids uuids_read(const GstCaps* downstream, const DeviceUuids& maker) {
+  for (guint i = 0; i < gst_caps_get_size(downstream); ++i) {
+    if (!names(downstream, i, kOpaqueFdFeature)) continue;
+    const auto reader = uuids_of(gst_caps_get_structure(downstream, i));
+    if (reader && reader->read(maker)) return *reader;
+  }
+  return maker;
+}
+
 bool takes_surfaces(const GstCaps* downstream, const GstCaps* wanted, Delivery delivery) {
   if (gst_caps_is_any(downstream)) return false;
   const GstStructure* structure = gst_caps_get_structure(wanted, 0);
@@ -246,6 +256,7 @@ Agreement Negotiator::negotiate(const OutputFormat& output, GstVideoCodecState* 
   out.takes_system = takes_system || takes_other;
 
   if (offer) {
+    if (offer->opaque) offer->opaque = uuids_read(downstream.get(), *offer->opaque);
     // Downstream that knows such memory, of another device.
     out.reason = offer->opaque && names_opaque(downstream.get()) ? Reason::UuidMismatch
                                                                  : Reason::DownstreamNoDmabuf;

@@ -3,8 +3,11 @@
 
 #include <gst/video/video.h>
 
+#include <array>
+#include <functional>
+
 #include "lib/decode/bitstream_decoder.hpp"
-#include "lib/video/streaming_copy.hpp"
+#include "lib/video/frame_view.hpp"
 
 namespace dxva::gst {
 
@@ -18,7 +21,8 @@ struct PictureView {
   uint32_t plane_count = 0;
   std::array<Plane, 4> planes{};
   // What reads this memory best.
-  video::PlaneCopy plane_copy = &video::copy_plane;
+  std::function<void(const video::PlaneView& from, uint8_t* to, uint32_t to_pitch_bytes)>
+      plane_copy = &video::copy_plane;
 };
 
 // Copies the rectangle `visible` into `to`, which has that size and either the view's format or

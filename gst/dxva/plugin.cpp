@@ -13,6 +13,8 @@ static gboolean plugin_init(GstPlugin* plugin) {
   dxva::gst::install_trace_board();
   gst_plugin_add_dependency_simple(plugin, "GST_DXVA_DEVICE", "/dev/dri", "renderD",
                                    GST_PLUGIN_DEPENDENCY_FLAG_FILE_NAME_IS_PREFIX);
+  gst_plugin_add_dependency_simple(plugin, nullptr, "/dev", "nvidiactl",
+                                   GST_PLUGIN_DEPENDENCY_FLAG_NONE);
   return gst_dxva_dec_register(plugin) && gst_dxva_tracer_register(plugin);
 }
 

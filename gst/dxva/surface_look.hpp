@@ -7,7 +7,7 @@
 #include "lib/base/fourcc.hpp"
 #include "lib/base/path.hpp"
 #include "lib/decode/bitstream_decoder.hpp"
-#include "lib/va/surface_pool.hpp"
+#include "lib/surface/surface.hpp"
 #include "lib/video/nv12_layout.hpp"
 
 namespace dxva::gst {
@@ -17,7 +17,7 @@ struct SurfaceLook {
   Reason refused = Reason::None;
   uint64_t modifier = kModifierInvalid;  // as exported, also of a layout that is refused
   std::optional<DeviceUuids> opaque;     // the same: no dma-bufs
-  va::Surface::Export exported;
+  surface::Surface::Export exported;
   video::Layout layout;
 };
 

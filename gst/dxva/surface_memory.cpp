@@ -10,7 +10,6 @@
 #include "lib/base/checked.hpp"
 #include "lib/base/fourcc.hpp"
 #include "lib/base/trace.hpp"
-#include "lib/va/cpu_mapper.hpp"
 
 namespace dxva::gst {
 
@@ -27,29 +26,29 @@ struct StagedPlane {
   uint32_t pitch_bytes = 0;
 };
 
-// Reads the planes that live in one buffer object back through VA, into the places that the
-// buffer's GstVideoMeta names. `surface` is alive: only lent memory can be mapped.
-bool read_back(const va::Surface& surface, const std::vector<StagedPlane>& planes,
+// Reads the planes that live in one buffer object back through the device, into the places that
+// the buffer's GstVideoMeta names. `surface` is alive: only lent memory can be mapped.
+bool read_back(const surface::Surface& surface, const std::vector<StagedPlane>& planes,
                std::span<uint8_t> to) {
-  auto mapped = va::map_for_read(surface.display(), surface.id(), surface.fourcc(),
-                                 surface.width(), surface.height());
+  auto mapped = surface.map(surface::Reads::ByCopy, nullptr);
   if (!mapped) return false;
   for (const StagedPlane& staged : planes) {
-    if (staged.plane >= mapped->view().plane_count) return false;
-    const video::PlaneView& from = mapped->view().planes[staged.plane];
+    if (staged.plane >= (*mapped)->view().plane_count) return false;
+    const video::PlaneView& from = (*mapped)->view().planes[staged.plane];
     const Checked end = Checked(staged.offset) +
                         Checked(staged.pitch_bytes) * (from.rows > 0 ? from.rows - 1 : 0) +
                         from.row_bytes;
     if (staged.pitch_bytes < from.row_bytes || !end.fits_in(to.size())) return false;
-    mapped->plane_copy()(from, to.data() + staged.offset, staged.pitch_bytes);
+    (*mapped)->copy_plane(from, to.data() + staged.offset, staged.pitch_bytes);
   }
-  return true;
+  return bool((*mapped)->whole_picture_copied());
 }
 
 }  // namespace
 
 Result<std::shared_ptr<SurfaceMemories>> SurfaceMemories::of(
-    va::Surface& surface, const va::Surface::Export& exported, const Allocators& allocators) {
+    surface::Surface& surface, const surface::Surface::Export& exported,
+    const Allocators& allocators) {
   // The number, not "new this time": a picture in new memory may have left by another way.
   const auto* home = static_cast<const Home*>(surface.attachment.get());
   if (home && home->generation == exported.generation) return home->memories;
@@ -111,7 +110,7 @@ Result<std::shared_ptr<SurfaceMemories>> SurfaceMemories::of(
 
 SurfaceMemories::~SurfaceMemories() = default;
 
-bool SurfaceMemories::lend(GstBuffer* buffer, va::Surface& surface, accel::Pixels pixels) {
+bool SurfaceMemories::lend(GstBuffer* buffer, surface::Surface& surface, accel::Pixels pixels) {
   const std::lock_guard guard(lock_);
   if (out_ > 0) return false;
   auto shown = surface.pool().show(surface, pixels);
@@ -133,7 +132,7 @@ gboolean SurfaceMemories::on_last_unref(GstMiniObject* memory) {
 }
 
 gboolean SurfaceMemories::come_home(GstMiniObject* memory) {
-  va::SurfaceLease ended;
+  surface::Lease ended;
   bool kept = false;
   {
     const std::lock_guard guard(lock_);

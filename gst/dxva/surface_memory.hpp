@@ -10,7 +10,7 @@
 
 #include "gst/common/gst_ptr.hpp"
 #include "lib/dmabuf/external_frame.hpp"
-#include "lib/va/surface_pool.hpp"
+#include "lib/surface/pool.hpp"
 
 namespace dxva::gst {
 
@@ -28,13 +28,14 @@ class SurfaceMemories : public std::enable_shared_from_this<SurfaceMemories> {
   };
   // The surface's memories, made anew when it was exported from other memory than last time.
   [[nodiscard]] static Result<std::shared_ptr<SurfaceMemories>> of(
-      va::Surface& surface, const va::Surface::Export& exported, const Allocators& allocators);
+      surface::Surface& surface, const surface::Surface::Export& exported,
+      const Allocators& allocators);
   ~SurfaceMemories();
 
   // Puts all memories into `buffer`, and with them the surface, which is shown until they come
   // home. False when they are out already: a stream may show a picture twice (VP9
   // show-existing).
-  [[nodiscard]] bool lend(GstBuffer* buffer, va::Surface& surface, accel::Pixels pixels);
+  [[nodiscard]] bool lend(GstBuffer* buffer, surface::Surface& surface, accel::Pixels pixels);
 
   struct PlanePlace {
     gsize offset = 0;  // in the buffer, all memories in a row
@@ -58,7 +59,7 @@ class SurfaceMemories : public std::enable_shared_from_this<SurfaceMemories> {
   std::vector<Entry> entries_;
   uint32_t out_ = 0;
   bool retired_ = false;
-  va::SurfaceLease lease_;  // while any is out
+  surface::Lease lease_;  // while any is out
 
   // What hangs on the surface: takes the memories along when the surface goes.
   struct Home {

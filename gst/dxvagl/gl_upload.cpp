@@ -21,8 +21,9 @@ namespace dxva::gst {
 namespace {
 
 GstPtr<GstContext> device_context(const GlSession& session) {
-  return make_gl_device_context(
-      {.node = session.drm_node(), .renderer = session.api().facts.renderer});
+  GlDeviceFacts facts{.node = session.drm_node(), .renderer = session.api().facts.renderer};
+  if (session.memory_objects()) facts.uuid = session.memory_objects()->uuids().device;
+  return make_gl_device_context(facts);
 }
 
 constexpr std::array kSteps = {Step::Egl, Step::MemoryObject, Step::GpuCopy, Step::CpuCopy};

@@ -17,6 +17,14 @@ struct DeviceUuids {
   Uuid device{};
   Uuid driver{};
 
+  // CUDA tells the device's only: its maker's memory goes to whatever driver the device has,
+  // and that is the one that CUDA came with.
+  [[nodiscard]] bool tells_driver() const { return driver != Uuid{}; }
+  // Memory of `maker` is for readers of these.
+  [[nodiscard]] bool read(const DeviceUuids& maker) const {
+    return maker.tells_driver() ? maker == *this : maker.device == device;
+  }
+
   friend bool operator==(const DeviceUuids&, const DeviceUuids&) = default;
 };
 

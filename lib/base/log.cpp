@@ -13,8 +13,12 @@ const char* area_name(Area area) {
   switch (area) {
     case Area::Base:
       return "dxva-base";
+    case Area::Session:
+      return "dxva-session";
     case Area::Va:
       return "dxva-va";
+    case Area::Cuda:
+      return "dxva-cuda";
     case Area::Dmabuf:
       return "dxva-dmabuf";
     case Area::Decode:

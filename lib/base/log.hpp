@@ -9,7 +9,7 @@ namespace dxva::log {
 // INFO a choice made once with its reason, DEBUG state changes, LOG per frame, TRACE per call.
 enum class Level { Error, Warning, Info, Debug, Log, Trace };
 
-enum class Area { Base, Va, Dmabuf, Decode, Gl, Softva };
+enum class Area { Base, Session, Va, Cuda, Dmabuf, Decode, Gl, Softva };
 [[nodiscard]] const char* area_name(Area area);  // "dxva-va", …
 
 // Receives every message whose level `enabled` accepts. Both are called from any thread and

@@ -124,7 +124,7 @@ AvcodecContext::AvcodecContext(Callbacks callbacks)
 Status AvcodecContext::open(const StreamParams& params, Hwaccel* device) {
   context_.reset();
   device_ = device;
-  if (device) device->begin_call();
+  if (device) device->begin_call(true);
   auto context = make_context(params, device != nullptr);
   if (!context) return context.error();
   AVCodecContext& made = **context;
@@ -158,7 +158,7 @@ Hwaccel::Noticed AvcodecContext::noticed() const {
 }
 
 int AvcodecContext::submit(const StoredPacket& packet) {
-  if (device_) device_->begin_call();
+  if (device_) device_->begin_call(packet.sync_point);
   // The bytes are shared, not copied: libavcodec frees this reference when it has read them.
   auto* held = new std::shared_ptr<uint8_t[]>(packet.bytes);
   packet_->buf = av_buffer_create(
@@ -205,9 +205,10 @@ int AvcodecContext::collect() {
 
 void AvcodecContext::drain() {
   if (!context_) return;
-  if (device_) device_->begin_call();
+  if (device_) device_->begin_call(false);
   avcodec_send_packet(context_.get(), nullptr);
-  collect();
+  const int answer = collect();
+  if (device_) device_->end_drain(answer);
   avcodec_flush_buffers(context_.get());
 }
 
@@ -219,7 +220,8 @@ int AvcodecContext::lend_buffer(AVCodecContext& context, AVFrame& frame, int fla
   // Set from the packet before it calls us, in hardware and software.
   if (frame.pts >= 0 && frame.pts <= UINT32_MAX)
     callbacks_.began(static_cast<uint32_t>(frame.pts));
-  if (frame.format == AV_PIX_FMT_VAAPI) return device_->get_buffer(context, frame);
+  if (device_ && frame.format == device_->pixel_format())
+    return device_->get_buffer(context, frame, flags);
   return avcodec_default_get_buffer2(&context, &frame, flags);
 }
 

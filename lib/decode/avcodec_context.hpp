@@ -41,7 +41,8 @@ class AvcodecContext {
   [[nodiscard]] bool is_open() const { return context_ != nullptr; }
   // Sends the packet and outputs what is ready; the first error of both.
   [[nodiscard]] int submit(const StoredPacket& packet);
-  // Gets everything out and leaves the context ready for a new start.
+  // Gets everything out and leaves the context ready for a new start. The device's errors are
+  // in noticed().
   void drain();
   void flush();
 

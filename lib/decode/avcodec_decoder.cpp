@@ -49,11 +49,10 @@ Error refused_in_software(Reason reason) {
 
 class AvcodecDecoder final : public BitstreamDecoder {
  public:
-  AvcodecDecoder(const StreamParams& params, std::shared_ptr<va::Display> display,
-                 SoftwareFallback fallback)
+  AvcodecDecoder(const StreamParams& params, Device device, SoftwareFallback fallback)
       : params_(params),
         traits_(traits(params.codec)),
-        display_(std::move(display)),
+        hardware_(std::move(device)),
         software_allowed_(fallback == SoftwareFallback::Allowed),
         pending_(traits_.reorders),
         context_(
@@ -62,13 +61,14 @@ class AvcodecDecoder final : public BitstreamDecoder {
 
   ~AvcodecDecoder() override = default;
 
-  [[nodiscard]] Status open(std::shared_ptr<va::SurfacePool> spare);
+  [[nodiscard]] Status open(std::shared_ptr<surface::Pool> spare);
 
   Status send(const Packet& packet) override;
   std::optional<DecodedFrame> receive() override;
   Status decode_again(const DecodedFrame& picture, Reason reason) override;
   bool takes_modifiers() const override {
-    return mode_.hardware && device_takes_modifiers(*display_, params_.codec);
+    return mode_.hardware && hardware_.va &&
+           device_takes_modifiers(*hardware_.va, params_.codec);
   }
   Result<bool> remake_surfaces(const DecodedFrame& picture,
                                const std::vector<uint64_t>& modifiers) override;
@@ -79,7 +79,7 @@ class AvcodecDecoder final : public BitstreamDecoder {
   Mode mode() const override { return mode_; }
   uint32_t delay() const override { return context_.delay(); }
   Pools pools() const override { return hwaccel_ ? hwaccel_->pools() : Pools{}; }
-  std::shared_ptr<va::SurfacePool> surfaces() const override {
+  std::shared_ptr<surface::Pool> surfaces() const override {
     return hwaccel_ ? hwaccel_->surfaces() : nullptr;
   }
   std::string profile() const override { return context_.profile(); }
@@ -99,13 +99,13 @@ class AvcodecDecoder final : public BitstreamDecoder {
   // In software for a reason that may have passed.
   [[nodiscard]] bool device_may_be_tried() const {
     return hwaccel_ && !mode_.hardware && is_device_failure(mode_.reason) &&
-           !display_->is_lost();
+           !hardware_.is_lost();
   }
   void try_device_again();
 
   const StreamParams params_;
   const CodecTraits traits_;
-  const std::shared_ptr<va::Display> display_;
+  const Device hardware_;
   const bool software_allowed_;
 
   PendingPictures pending_;
@@ -124,25 +124,25 @@ class AvcodecDecoder final : public BitstreamDecoder {
   AvcodecContext context_;            // last: its worker threads call into the members above
 };
 
-Status AvcodecDecoder::open(std::shared_ptr<va::SurfacePool> spare) {
+Status AvcodecDecoder::open(std::shared_ptr<surface::Pool> spare) {
   // av1C (AV1 in ISOBMFF 2.3.3): four bytes, then OBUs.
   if (params_.codec == Codec::Av1 && params_.codec_data.size() > 4)
     av1_metadata_.read(std::span(params_.codec_data).subspan(4));
-  if (!display_) {
+  if (!hardware_) {
     mode_ = {.hardware = false, .reason = Reason::NoDevice};
     return open_context(false);
   }
   Status opened = Done{};
   // Nothing of libavcodec is asked before: its AV1 decoder prints errors to stderr from within
   // the opening where the device has no AV1.
-  if (!device_decodes(*display_, params_.codec))
+  if (!device_decodes(hardware_, params_.codec))
     opened =
         Error{.code = ErrorCode::Unsupported,
               .call = "open",
               .text = std::string("the device does not decode ") + codec_name(params_.codec),
               .reason = Reason::ProfileUnsupported};
   if (opened) {
-    auto made = Hwaccel::create(params_.codec, display_,
+    auto made = Hwaccel::create(params_.codec, hardware_,
                                 traits_.dpb + kBeyondDpb + params_.extra_surfaces);
     if (made) {
       hwaccel_ = std::move(*made);
@@ -239,7 +239,7 @@ void AvcodecDecoder::output(AVFrame& frame, uint32_t number) {
   const auto marks = pending_.output(number);
   if (!marks) return;
 
-  auto out = describe(frame);
+  auto out = describe(frame, mode_.hardware ? hwaccel_.get() : nullptr);
   if (!out) return;
   out->number = number;
   out->sync_point = marks->sync_point;
@@ -268,6 +268,12 @@ void AvcodecDecoder::drain() {
   context_.drain();
   // The books stay until the next packet: a surface may yet turn out to be unreadable.
   drained_ = true;
+  const accel::Severity severity = context_.noticed().severity;
+  if (!mode_.hardware || !accel::stops(severity)) return;
+  device_failed();
+  const Status again = go_software(
+      severity == accel::Severity::Fatal ? Reason::DeviceLost : Reason::DecodeErrors, {});
+  if (!again) DXVA_INFO(Decode, "the last pictures: %s", again.error().describe().c_str());
 }
 
 void AvcodecDecoder::flush() {
@@ -400,9 +406,9 @@ Status AvcodecDecoder::restart_larger(const StoredPacket& packet) {
 }  // namespace
 
 Result<std::unique_ptr<BitstreamDecoder>> make_avcodec_decoder(
-    const StreamParams& params, std::shared_ptr<va::Display> display, SoftwareFallback fallback,
-    std::shared_ptr<va::SurfacePool> spare) {
-  auto decoder = std::make_unique<AvcodecDecoder>(params, std::move(display), fallback);
+    const StreamParams& params, Device device, SoftwareFallback fallback,
+    std::shared_ptr<surface::Pool> spare) {
+  auto decoder = std::make_unique<AvcodecDecoder>(params, std::move(device), fallback);
   if (auto opened = decoder->open(std::move(spare)); !opened) return opened.error();
   return std::unique_ptr<BitstreamDecoder>(std::move(decoder));
 }

@@ -14,7 +14,6 @@ extern "C" {
 
 #include "lib/base/fourcc.hpp"
 #include "lib/base/log.hpp"
-#include "lib/decode/avcodec_hwaccel.hpp"
 
 namespace dxva::decode {
 
@@ -189,7 +188,7 @@ bool take_pixels(AVFrame& frame, DecodedFrame& out) {
 
 }  // namespace
 
-std::optional<DecodedFrame> describe(AVFrame& frame) {
+std::optional<DecodedFrame> describe(AVFrame& frame, Hwaccel* device) {
   DecodedFrame out{.width = static_cast<uint32_t>(frame.width),
                    .height = static_cast<uint32_t>(frame.height),
                    .visible = visible_part(frame)};
@@ -204,8 +203,9 @@ std::optional<DecodedFrame> describe(AVFrame& frame) {
   out.mastering = mastering_of(frame);
   out.light = light_of(frame);
 
-  if (frame.format == AV_PIX_FMT_VAAPI) {
-    out.surface = surface_of(frame);
+  if (device && frame.format == device->pixel_format()) {
+    out.surface = device->surface_of(frame);
+    if (!out.surface) return std::nullopt;
     out.chroma = Chroma::Yuv420;
     out.bit_depth = out.surface->fourcc() == format::kP010 ? 10 : 8;
     return out;

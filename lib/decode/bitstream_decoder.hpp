@@ -2,8 +2,8 @@
 #pragma once
 
 // What the element knows of decoding: packets go in with a number, pictures come out with the
-// same number, on a VA surface or in system memory. Which library parses the stream is hidden
-// behind this; so is the change to software in the middle of a stream.
+// same number, on a surface of the device or in system memory. Which library parses the stream
+// is hidden behind this; so is the change to software in the middle of a stream.
 
 #include <array>
 #include <cstdint>
@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "lib/base/result.hpp"
-#include "lib/va/surface_pool.hpp"
+#include "lib/surface/pool.hpp"
 
 namespace dxva::decode {
 
@@ -113,7 +113,7 @@ struct DecodedFrame {
   std::optional<MasteringDisplay> mastering;
   std::optional<ContentLight> light;
 
-  va::SurfaceLease surface;  // null: the pixels are in `software`
+  surface::Lease surface;  // null: the pixels are in `software`
   SoftwarePicture software;
 };
 
@@ -171,7 +171,7 @@ class BitstreamDecoder {
   [[nodiscard]] virtual Pools pools() const = 0;
   // The surfaces in use, which the decoder of the next stream may take over. Null: none, or of
   // a device that failed.
-  [[nodiscard]] virtual std::shared_ptr<va::SurfacePool> surfaces() const = 0;
+  [[nodiscard]] virtual std::shared_ptr<surface::Pool> surfaces() const = 0;
   // libavcodec's name of the profile, e.g. "High 10"; empty until the first header.
   [[nodiscard]] virtual std::string profile() const = 0;
 };

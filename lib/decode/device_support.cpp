@@ -55,6 +55,35 @@ bool device_takes_size(const va::Display& display, Codec codec, uint32_t width,
   });
 }
 
+bool device_decodes(const cuda::Device& device, Codec codec) {
+  return device.decode_caps(cuda_codec(codec), 8).has_value();
+}
+
+bool device_decodes(const Device& device, Codec codec) {
+  if (device.va) return device_decodes(*device.va, codec);
+  return device.cuda && device_decodes(*device.cuda, codec);
+}
+
+cuda::VideoCodec cuda_codec(Codec codec) {
+  switch (codec) {
+    case Codec::H264:
+      return cuda::VideoCodec::H264;
+    case Codec::H265:
+      return cuda::VideoCodec::Hevc;
+    case Codec::Vp8:
+      return cuda::VideoCodec::Vp8;
+    case Codec::Vp9:
+      return cuda::VideoCodec::Vp9;
+    case Codec::Av1:
+      return cuda::VideoCodec::Av1;
+    case Codec::Mpeg2:
+      return cuda::VideoCodec::Mpeg2;
+    case Codec::Jpeg:
+      return cuda::VideoCodec::Jpeg;
+  }
+  return cuda::VideoCodec::H264;
+}
+
 bool device_takes_modifiers(const va::Display& display, Codec codec) {
   return std::ranges::any_of(display.profiles(), [&](VAProfile profile) {
     if (codec_of(profile) != codec) return false;

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "lib/base/log.hpp"
 #include "lib/base/trace.hpp"
+#include "lib/va/cpu_mapper.hpp"
 #include "lib/va/exporter.hpp"
 #include "lib/va/surface_pool.hpp"
 #include "lib/va/surface_sync.hpp"
@@ -32,17 +34,29 @@ bool same_buffers(const dmabuf::ExternalFrame& a, const dmabuf::ExternalFrame& b
   return true;
 }
 
+// A mapping of cpu_mapper's in the words of all surfaces.
+class MappedSurface final : public surface::Mapping {
+ public:
+  explicit MappedSurface(SurfaceMapping mapping) : mapping_(std::move(mapping)) {}
+  const video::FrameView& view() const override { return mapping_.view(); }
+  void copy_plane(const video::PlaneView& from, uint8_t* to, uint32_t to_pitch_bytes) override {
+    mapping_.plane_copy()(from, to, to_pitch_bytes);
+  }
+  Result<bool> whole_picture_copied() override { return mapping_.whole_picture_copied(); }
+  const char* way_name() const override { return mapping_.way_name(); }
+  std::vector<NamedStanding> standings() const override { return mapping_.standings(); }
+
+ private:
+  SurfaceMapping mapping_;
+};
+
 }  // namespace
 
 Surface::Surface(SurfacePool& pool, accel::Index index, std::shared_ptr<Display> display,
                  VASurfaceID id, uint32_t fourcc, uint32_t width, uint32_t height)
-    : pool_(pool),
-      index_(index),
+    : surface::Surface(pool, index, fourcc, width, height),
       display_(std::move(display)),
-      id_(id),
-      fourcc_(fourcc),
-      width_(width),
-      height_(height) {}
+      id_(id) {}
 
 Surface::~Surface() {
   attachment.reset();
@@ -51,13 +65,14 @@ Surface::~Surface() {
 
 Result<accel::Severity> Surface::sync() {
   const trace::Timed wait(trace::Stage::Wait);
-  auto rendered = wait_until_decoded(*display_, id_, [this] { return pool_.is_interrupted(); });
+  auto rendered =
+      wait_until_decoded(*display_, id_, [this] { return pool().is_interrupted(); });
   if (rendered) {
-    pool_.completed(*this, *rendered);
+    pool().completed(*this, *rendered);
   } else if (rendered.error().reason != Reason::None) {
-    const bool lost = pool_.device_is_lost();
+    const bool lost = pool().device_is_lost();
     if (lost) rendered.error().reason = Reason::DeviceLost;
-    pool_.completed(*this, lost ? accel::Severity::Fatal : accel::Severity::Severe);
+    pool().completed(*this, lost ? accel::Severity::Fatal : accel::Severity::Severe);
   }
   return rendered;
 }
@@ -71,7 +86,7 @@ bool Surface::still_written() const {
 Result<Surface::Export> Surface::exported() {
   const bool known = exported_ && failures_ == 0;
   // The second: one picture may be asked about twice, and that proves nothing about the next.
-  if (known && (agreeing_looks_ >= kLooksToTrust || looked_at_ == lends_))
+  if (known && (agreeing_looks_ >= kLooksToTrust || looked_at_ == lends()))
     return Export{.frame = exported_, .generation = generation_};
   if (calls_to_skip_ > 0) {
     --calls_to_skip_;
@@ -88,7 +103,7 @@ Result<Surface::Export> Surface::exported() {
     return refused_;
   }
   failures_ = 0;
-  looked_at_ = lends_;
+  looked_at_ = lends();
   if (exported_ && same_buffers(*exported_, *now)) {
     ++agreeing_looks_;
   } else {
@@ -97,6 +112,13 @@ Result<Surface::Export> Surface::exported() {
     agreeing_looks_ = 1;
   }
   return Export{.frame = exported_, .generation = generation_};
+}
+
+Result<std::unique_ptr<surface::Mapping>> Surface::map(
+    surface::Reads, std::shared_ptr<const dmabuf::ExternalFrame> exported) const {
+  auto mapped = map_for_read(display_, id_, fourcc(), width(), height(), std::move(exported));
+  if (!mapped) return mapped.error();
+  return std::unique_ptr<surface::Mapping>(std::make_unique<MappedSurface>(std::move(*mapped)));
 }
 
 }  // namespace dxva::va

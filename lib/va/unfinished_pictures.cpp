@@ -13,7 +13,7 @@ bool UnfinishedPictures::Picture::signalled() const {
                       [](const UniqueFd& fence) { return dmabuf::write_pending(fence.get()); });
 }
 
-bool UnfinishedPictures::take(const SurfaceLease& surface,
+bool UnfinishedPictures::take(const surface::Lease& surface,
                               const dmabuf::ExternalFrame& memory) {
   if (!surface->pool().fences_are_its_own(*surface) || !surface->still_written()) return false;
   Picture picture{.surface = surface};

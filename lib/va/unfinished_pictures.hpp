@@ -12,7 +12,7 @@
 #include "lib/base/result.hpp"
 #include "lib/base/unique_fd.hpp"
 #include "lib/dmabuf/external_frame.hpp"
-#include "lib/va/surface_pool.hpp"
+#include "lib/surface/pool.hpp"
 #include "lib/va/surface_sync.hpp"
 
 namespace dxva::va {
@@ -28,7 +28,7 @@ class UnfinishedPictures {
   // True when the picture in `surface`, whose memory is `memory`, is still being written and
   // every buffer has a fence that is about this picture. It may then leave, and its surface is
   // kept until the verdict is known. Waits for nothing.
-  [[nodiscard]] bool take(const SurfaceLease& surface, const dmabuf::ExternalFrame& memory);
+  [[nodiscard]] bool take(const surface::Lease& surface, const dmabuf::ExternalFrame& memory);
 
   // Asks the device about those whose fences have signalled or should have; the number of them
   // that it calls damaged. Refusals: SyncFailed, the first that the device did not finish;
@@ -41,7 +41,7 @@ class UnfinishedPictures {
 
  private:
   struct Picture {
-    SurfaceLease surface;
+    surface::Lease surface;
     std::vector<UniqueFd> fences;  // sync_files, one for each buffer
     std::chrono::steady_clock::time_point left = std::chrono::steady_clock::now();
 

@@ -41,7 +41,8 @@ bool parse(int argc, char** argv, Options& out) {
   gboolean json = FALSE, pictures = FALSE, without_gl = FALSE;
   const GOptionEntry entries[] = {
       {"device", 0, 0, G_OPTION_ARG_STRING, &device,
-       N_("what decodes: auto, software (the bundled driver) or a render node"), N_("DEVICE")},
+       N_("what decodes: auto, software (the bundled driver), cuda or a render node"),
+       N_("DEVICE")},
       {"json", 0, 0, G_OPTION_ARG_NONE, &json, N_("print everything as one JSON object"),
        nullptr},
       {"html", 0, 0, G_OPTION_ARG_FILENAME, &html,
@@ -86,6 +87,8 @@ int be_child(const Options& options) {
   Json out;
   if (options.probe == "va")
     out = probe_va(options.device);
+  else if (options.probe == "cuda")
+    out = probe_cuda();
   else if (options.probe == "gl")
     out = probe_gl();
   else if (options.probe == "decode")
@@ -120,6 +123,8 @@ Json examine(const Options& options) {
     va.add(one);
   }
   out.set("va", va);
+  const Json cuda = run_child({"--probe=cuda"});
+  if (!cuda.at("devices").items().empty()) out.set("cuda", cuda.at("devices"));
   const Json gl = run_child({"--probe=gl"});
   out.set("gl", gl);
   std::vector<std::string> decode = {"--probe=decode"};

@@ -17,6 +17,8 @@ namespace dxva::doctor {
 [[nodiscard]] Json probe_drm();
 // One VA device ("/dev/dri/renderD128", "software"): does it start, what does it decode.
 [[nodiscard]] Json probe_va(const std::string& device);
+// The GPUs that NVDEC decodes on. None where NVIDIA's driver is not.
+[[nodiscard]] Json probe_cuda();
 // The OpenGL that GStreamer would use: platform, renderer, GPU, what it imports.
 [[nodiscard]] Json probe_gl();
 // A clip of known pictures through dxvadec and dxvaglupload, and what they made of it.

@@ -43,6 +43,30 @@ void devices(const Json& findings, std::string& out) {
   }
 }
 
+// "h264, h265 (8 and 10 bits)"
+std::string cuda_codecs(const Json& device) {
+  std::string out;
+  for (const Json& codec : device.at("codecs").items()) {
+    bool ten = false;
+    for (const Json& profile : device.at("profiles").items())
+      ten |= profile.at("codec").text() == codec.text() && profile.at("bits").number() == 10;
+    out += (out.empty() ? "" : ", ") + codec.text() + (ten ? _(" (10 bits too)") : "");
+  }
+  return out.empty() ? _("nothing") : out;
+}
+
+void cuda_devices(const Json& findings, std::string& out) {
+  for (const Json& device : findings.at("cuda").items()) {
+    title(out, ("NVDEC " + device.at("node").text()).c_str());
+    line(out, _("error"), device.at("error").text());
+    if (device.at("error").exists()) continue;
+    line(out, _("GPU"), device.at("vendor").text());
+    line(out, "UUID", device.at("uuid").text());
+    line(out, _("decodes"), cuda_codecs(device));
+    line(out, _("exports memory"), device.at("exports").flag() ? _("yes") : _("no"));
+  }
+}
+
 void opengl(const Json& gl, std::string& out) {
   title(out, "OpenGL");
   line(out, _("error"), gl.at("error").text());
@@ -122,6 +146,7 @@ std::string text_report(const Json& findings, const Verdict& verdict) {
   for (const std::string& name : findings.at("environment").names())
     out += "  " + name + "=" + findings.at("environment").at(name).text() + "\n";
   devices(findings, out);
+  cuda_devices(findings, out);
   opengl(findings.at("gl"), out);
   decoding(findings.at("decode"), out);
   line(out, _("GPU match"), match(findings));

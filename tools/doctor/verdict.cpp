@@ -97,7 +97,7 @@ class Judge {
           _("Add yourself to the group that owns it, often \"render\" (usermod -aG render "
             "USER), and log in again; give a container the device."));
     }
-    if (!openable && all_.at("drm").items().empty() && !on_bundled_driver())
+    if (!openable && all_.at("drm").items().empty() && !on_bundled_driver() && !on_nvdec())
       add("no-render-node", _("There is no GPU that renders: /dev/dri has no render node."),
           _("Load the GPU's kernel driver; in a container pass /dev/dri on. Without a GPU "
             "video is decoded on the CPU."));
@@ -107,6 +107,8 @@ class Judge {
     for (const Json& device : all_.at("va").items()) {
       const std::string error = device.at("error").text();
       const std::string name = device.at("device").text();
+      // Of NVIDIA's driver nobody expects another way.
+      if (!error.empty() && on_nvdec() && is_nvidia(name)) continue;
       if (!error.empty()) {
         if (error.starts_with("crashed") || error.starts_with("hangs"))
           add("va-driver-crashes", fill(_("The VA-API driver of %s %s."), name, error),
@@ -143,13 +145,22 @@ class Judge {
       if (driver == "amdgpu" || driver == "radeon" || driver == "nouveau")
         return _("Install mesa-va-drivers.");
       if (driver == "nvidia" || driver == "nvidia-drm")
-        return _("NVIDIA's own driver has no VA-API.");
+        return _(
+            "NVIDIA's own driver has no VA-API; install its libraries libcuda and libnvcuvid, "
+            "and video is decoded by NVDEC.");
       if (driver == "vgem" || driver == "virtio_gpu" || driver == "virtio-pci")
         return _(
             "A virtual GPU decodes no video; the bundled driver does it in software: "
             "GST_DXVA_DEVICE=software.");
     }
     return _("Install the VA-API driver of your GPU.");
+  }
+
+  [[nodiscard]] bool is_nvidia(const std::string& device) const {
+    for (const Json& node : all_.at("drm").items())
+      if (node.at("node").text() == device)
+        return node.at("driver").text().starts_with("nvidia");
+    return false;
   }
 
   void look_at_opengl() {
@@ -172,7 +183,7 @@ class Judge {
           fill(_("OpenGL runs on the CPU (%s), although there is a GPU."),
                all_.at("gl/renderer").text()),
           _("Install the GPU's OpenGL driver, and see that its node may be opened."));
-    else if (!all_.at("gl/imports").flag())
+    else if (!all_.at("gl/imports").flag() && !steps_has("memory-object"))
       add("gl-no-import",
           fill(_("OpenGL on %s imports no dma-buf (%s)."), all_.at("gl/renderer").text(),
                all_.at("gl/import-reason").text()),
@@ -254,6 +265,10 @@ class Judge {
           _("Unset it."));
   }
 
+  [[nodiscard]] bool on_nvdec() const {
+    return node_in(decode("decoder/device").text()).starts_with("cuda:");
+  }
+
   [[nodiscard]] bool on_bundled_driver() const {
     return node_in(decode("decoder/device").text()) == "software" ||
            variable("GST_DXVA_DEVICE") == "software";
@@ -319,9 +334,10 @@ std::string gpu_match(const Json& findings) {
 std::string expected_step(const Json& findings, const std::string& codec) {
   const std::string node = node_in(findings.at("decode/decoder/device").text());
   bool decodes = false;
-  for (const Json& one : findings.at("va").items())
-    for (const Json& name : one.at("codecs").items())
-      decodes |= one.at("node").text() == node && name.text() == codec;
+  for (const char* kind : {"va", "cuda"})
+    for (const Json& one : findings.at(kind).items())
+      for (const Json& name : one.at("codecs").items())
+        decodes |= one.at("node").text() == node && name.text() == codec;
   if (!decodes) return "software";
   // Without OpenGL there is no uploader.
   const Json uploader = findings.at("decode/uploader/steps");

@@ -563,8 +563,8 @@ static void count_warnings(GstDebugCategory*, GstDebugLevel level, const gchar*,
 GST_START_TEST(a_normal_run_warns_of_nothing) {
   const std::string from = source(h264_mp4());
   gst_debug_remove_log_function(gst_debug_log_default);
-  for (const char* name : {"dxvadec", "dxva-base", "dxva-va", "dxva-dmabuf", "dxva-decode",
-                           "libav", "videodecoder"})
+  for (const char* name : {"dxvadec", "dxva-base", "dxva-session", "dxva-va", "dxva-cuda", "dxva-dmabuf",
+                           "dxva-decode", "libav", "videodecoder"})
     gst_debug_set_threshold_for_name(name, GST_LEVEL_WARNING);
   gst_debug_add_log_function(count_warnings, nullptr, nullptr);
   fail_unless(decode(from, "dxvadec").error.empty());

@@ -22,7 +22,7 @@ std::atomic<int> misuses{0};
 // The pool says it in its last line, and a misuse is a warning.
 void read_log(GstDebugCategory* category, GstDebugLevel level, const gchar*, const gchar*, gint,
               GObject*, GstDebugMessage* message, gpointer) {
-  if (std::strcmp(gst_debug_category_get_name(category), "dxva-va") != 0) return;
+  if (std::strcmp(gst_debug_category_get_name(category), "dxva-session") != 0) return;
   const gchar* text = gst_debug_message_get(message);
   if (level == GST_LEVEL_WARNING) {
     std::printf("# %s\n", text);
@@ -35,7 +35,7 @@ void read_log(GstDebugCategory* category, GstDebugLevel level, const gchar*, con
 }
 
 Books books_of(const std::string& from, size_t pictures) {
-  gst_debug_set_threshold_for_name("dxva-va", GST_LEVEL_DEBUG);
+  gst_debug_set_threshold_for_name("dxva-session", GST_LEVEL_DEBUG);
   gst_debug_remove_log_function(gst_debug_log_default);
   gst_debug_add_log_function(read_log, nullptr, nullptr);
   books = {};

@@ -65,7 +65,7 @@ GST_END_TEST;
 GST_START_TEST(areas_have_names_of_their_own) {
   std::set<std::string> names;
   using enum log::Area;
-  for (log::Area area : {Base, Va, Dmabuf, Decode, Gl, Softva})
+  for (log::Area area : {Base, Session, Va, Cuda, Dmabuf, Decode, Gl, Softva})
     fail_unless(names.insert(log::area_name(area)).second);
   fail_unless_equals_string(log::area_name(Va), "dxva-va");
 }

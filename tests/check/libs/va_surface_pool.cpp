@@ -46,7 +46,7 @@ va::SurfaceLease decoded(va::SurfacePool& pool) {
   return out;
 }
 
-va::SurfaceLease show(va::Surface& surface) {
+surface::Lease show(va::Surface& surface) {
   auto shown = surface.pool().show(surface);
   fail_unless(bool(shown), "%s", shown ? "" : shown.error().describe().c_str());
   return *shown;
@@ -90,7 +90,7 @@ GST_START_TEST(a_surface_downstream_is_pending_and_no_target) {
   const auto pool = make_pool(open_display(), 2);
   va::SurfaceLease picture = decoded(*pool);
   const VASurfaceID id = picture->id();
-  va::SurfaceLease shown = show(*picture);
+  surface::Lease shown = show(*picture);
   // The decoder needs it no more, the screen does.
   picture.reset();
   const va::SurfaceLease other = lease(*pool);
@@ -111,7 +111,7 @@ GST_START_TEST(a_surface_goes_downstream_once_and_with_its_pixels) {
   fail_if(bool(pool->show(*picture)));
   fail_unless(bool(picture->sync()));
   fail_unless(pool->query_status(*picture) == accel::Session::Render::Ready);
-  const va::SurfaceLease shown = show(*picture);
+  const surface::Lease shown = show(*picture);
   auto again = pool->show(*picture);
   fail_unless(!again && again.error().reason == Reason::SurfaceInUse);
 }
@@ -137,7 +137,7 @@ GST_START_TEST(a_severe_error_ends_the_lending_and_spares_what_is_done) {
   auto next = pool->acquire();
   fail_unless(!next && next.error().code == ErrorCode::DeviceLost);
   fail_if(bool(pool->show(*bad)));
-  const va::SurfaceLease shown = show(*good);
+  const surface::Lease shown = show(*good);
 }
 GST_END_TEST
 
@@ -209,7 +209,7 @@ GST_START_TEST(room_downstream_is_worth_a_moment_once) {
   const auto pool = make_pool(open_display(), 1);
   const va::SurfaceLease picture = decoded(*pool);
   fail_unless(pool->wait_for_room(1));
-  va::SurfaceLease shown = show(*picture);
+  surface::Lease shown = show(*picture);
   // Nothing comes back: a wait in vain, and none after it, however long the first one took.
   fail_if(pool->wait_for_room(1));
   fail_if(pool->wait_for_room(1));
@@ -272,13 +272,13 @@ namespace {
 // What a decoder shows and others hold for a while.
 class Screens {
  public:
-  void give(va::SurfaceLease shown) {
+  void give(surface::Lease shown) {
     const std::lock_guard guard(lock_);
     held_.push_back(std::move(shown));
   }
   // Lets the oldest go, outside of the lock as a sink does.
   void let_go() {
-    va::SurfaceLease oldest;  // goes after the lock
+    surface::Lease oldest;  // goes after the lock
     const std::lock_guard guard(lock_);
     if (held_.empty()) return;
     oldest.swap(held_.front());
@@ -287,7 +287,7 @@ class Screens {
 
  private:
   std::mutex lock_;
-  std::deque<va::SurfaceLease> held_;
+  std::deque<surface::Lease> held_;
 };
 
 }  // namespace
@@ -338,7 +338,7 @@ GST_START_TEST(a_lease_keeps_its_pool_and_display) {
   pool.reset();
   fail_unless(bool(held->sync()));
   fail_unless(bool(held->exported()));
-  fail_unless(held->pool().config().width == 64);
+  fail_unless(held->width() == 64);
 }
 GST_END_TEST
 

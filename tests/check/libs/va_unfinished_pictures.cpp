@@ -18,6 +18,7 @@
 #include <ctime>
 
 #include "lib/base/fourcc.hpp"
+#include "lib/va/surface_pool.hpp"
 #include "tests/check/libs/fakeva/fake_va.hpp"
 #include "tests/check/support/check.hpp"
 

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// libavcodec's NVDEC half. NVDEC decodes into pictures of its own; each one that comes out is
+// copied, on the device, into a slot of ours that OpenGL can be given (lib/cuda).
+
+#include "lib/cuda/slot_pool.hpp"
+#include "lib/decode/avcodec_hwaccel.hpp"
+
+namespace dxva::decode {
+
+// Thread rules: as Hwaccel.
+class CudaHwaccel final : public Hwaccel {
+ public:
+  [[nodiscard]] static Result<std::unique_ptr<Hwaccel>> create(
+      Codec codec, std::shared_ptr<cuda::Device> device, uint32_t surfaces);
+
+  void end_call(const AVCodecContext& context, int answer) override;
+  void end_drain(int answer) override;
+  [[nodiscard]] int get_buffer(AVCodecContext& context, AVFrame& frame, int flags) override;
+  [[nodiscard]] surface::Lease surface_of(AVFrame& frame) override;
+  void take_over(std::shared_ptr<surface::Pool> spare) override;
+
+ private:
+  CudaHwaccel(std::shared_ptr<cuda::Stream> stream, Codec codec, uint32_t surfaces,
+              BufferPtr device)
+      : Hwaccel(AV_PIX_FMT_CUDA, surfaces, std::move(device)),
+        stream_(std::move(stream)),
+        codec_(codec) {}
+  [[nodiscard]] Reason refusal_of(const accel::Need& need) const;
+  [[nodiscard]] std::shared_ptr<cuda::SlotPool> pool_for(const Met& met);
+  // Of the pixel format only: it asks no device.
+  [[nodiscard]] Reason reason_without_parameters(const AVCodecContext&, int) const override {
+    return Reason::ProfileUnsupported;
+  }
+  [[nodiscard]] Reason prepare_surfaces(AVCodecContext& context,
+                                        AVPixelFormat software) override;
+  void judge(int answer);
+
+  const std::shared_ptr<cuda::Stream> stream_;
+  const Codec codec_;
+  bool decoding_ = false;     // a picture was begun
+  cuda::SlotLayout decoded_;  // as which they come out
+};
+
+}  // namespace dxva::decode
