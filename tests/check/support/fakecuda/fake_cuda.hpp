@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// Stand-ins for NVIDIA's libcuda.so.1 and libnvcuvid.so.1, in a folder that only tests put in
+// front of the loader. A device whose memory is lavapipe's (so that llvmpipe imports what is
+// exported), whose queues run late, and whose decoder is libavcodec: VP8 and VP9 are really
+// decoded, other codecs give pictures of one value, the picture order count.
+//
+// What it gets wrong on purpose: a copy is made only when somebody has asked for its event
+// twice, and a picture that is unmapped is overwritten at once. Who does not wait shows wrong
+// pictures.
+//
+// DXVA_FAKE_CUDA, read at every call, holds words: no-device, no-export (the device says so),
+// export-fails, oom (no device memory), lost-at=N, event-fails-at=N, decode-fails-at=N,
+// map-fails-at=N (the N-th such call and all after it), create-fails.
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
+
+struct CUstream_st {
+  std::mutex lock;
+  std::deque<std::function<void()>> work;
+  uint64_t done = 0;  // so many have been taken off `work`
+};
+
+// Exported, as the functions of the libraries are; the project hides everything else.
+namespace [[gnu::visibility("default")]] fakecuda {
+
+// Whether DXVA_FAKE_CUDA has the word.
+bool fault(const char* word);
+// Counts a call; true from the N-th on, where DXVA_FAKE_CUDA has "word=N".
+bool fails_from(const char* word, unsigned& calls);
+// CUDA_ERROR_LAUNCH_FAILED, which sticks to the context, once the device is lost.
+int lost();
+
+uint8_t* host_address(uint64_t device_address);
+void enqueue(CUstream_st* stream, std::function<void()> work);
+
+}  // namespace gnu::visibility("default")]]fakecuda
