@@ -5,14 +5,20 @@
 #
 #   tests/gpu/gpu.sh pack           where this project builds: makes build/gpu-pack
 #   tests/gpu/gpu.sh run [--any]    where the GPU is: runs what lies in build/gpu-pack
+#   tests/gpu/gpu.sh media [check|times|flat|doctor…]   there too: NVDEC through both elements
 #
-# The checkout with build/gpu-pack is carried over in between (it is small: see what pack says).
-# Nothing is installed and no network is used by `run`. With --any a software renderer is good
-# enough, which is for trying the suite here; without, it is a failure.
+# The checkout with build/gpu-pack is carried over in between (see what pack says of its size).
+# Nothing is installed and no network is used by `run` and `media`. With --any a software renderer
+# is good enough, which is for trying the suite here; without, it is a failure. `media` decodes with
+# device=cuda; DXVA_GPU_DEVICE names another, for the same purpose.
 
 set -euo pipefail
 root=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/../.." && pwd -P)
 pack=$root/build/gpu-pack
+clips=$root/build/dev/gpu-clips
+
+source "$root/tests/gpu/clips.sh"
+source "$root/tests/gpu/media.sh"
 
 say() { printf 'gpu: %s\n' "$*" >&2; }
 die() {
@@ -29,11 +35,12 @@ of_the_machine() { # SONAME
   esac
 }
 
-copy_libraries() { # FILE…
-  local name path
+copy_libraries() { # FOLDER FILE…
+  local name path folder=$1
+  shift
   ldd "$@" 2>/dev/null | sed -n 's/^\s*\(\S*\) => \(\/\S*\) .*/\1 \2/p' | sort -u |
     while read -r name path; do
-      of_the_machine "$name" || cp -Lu "$path" "$pack/lib/$name"
+      of_the_machine "$name" || cp -Lu "$path" "$folder/$name"
     done
 }
 
@@ -46,7 +53,7 @@ library() { # SONAME
 
 make_pack() {
   [ -e "$root/build/build.ninja" ] || die "there is no build: ./dev shell -c true makes one"
-  ninja -C "$root/build" tests/gpu/gpu_suite >&2
+  ninja -C "$root/build" tests/gpu/gpu_suite tests/gpu/gpu_decode product >&2
   rm -rf "$pack"
   mkdir -p "$pack/lib"
   cp "$root/build/tests/gpu/gpu_suite" "$pack/"
@@ -54,9 +61,10 @@ make_pack() {
   cp -L "$(library libvulkan.so.1)" "$pack/lib/libvulkan.so.1"
   # NVIDIA's Vulkan driver is its GLX driver, and that links Xlib.
   cp -L "$(library libX11.so.6)" "$(library libXext.so.6)" "$pack/lib/"
-  copy_libraries "$pack/gpu_suite" "$pack"/lib/*.so*
+  copy_libraries "$pack/lib" "$pack/gpu_suite" "$pack"/lib/*.so*
   strip "$pack/gpu_suite"
-  say "$(du -sm "$pack" | cut -f1) MiB in ${pack#"$root/"}; on the other machine: tests/gpu/gpu.sh run"
+  pack_media
+  say "$(du -sm "$pack" | cut -f1) MiB in ${pack#"$root/"}; on the other machine: tests/gpu/gpu.sh run, and media"
 }
 
 # The folder of a driver's library; container runtimes put them where no loader looks.
@@ -84,7 +92,6 @@ describe_driver() { # FILE LIBRARY
 }
 
 use_nvidia() { # FOLDER
-  local work
   work=$(mktemp -d)
   export LD_LIBRARY_PATH=$1:$pack/lib
   __EGL_VENDOR_LIBRARY_FILENAMES=$(first_file {/usr/share,/etc}/glvnd/egl_vendor.d/*nvidia*.json ||
@@ -95,9 +102,8 @@ use_nvidia() { # FOLDER
   say "NVIDIA's driver in $1, $__EGL_VENDOR_LIBRARY_FILENAMES, $VK_ICD_FILENAMES"
 }
 
-run_pack() {
+find_driver() {
   [ -x "$pack/gpu_suite" ] || die "there is no ${pack#"$root/"}: gpu.sh pack makes it, where this project builds"
-  local folder
   if folder=$(driver_folder libEGL_nvidia.so.0); then
     use_nvidia "$folder"
   else
@@ -106,13 +112,19 @@ run_pack() {
     say "no driver of NVIDIA's; taking what EGL finds"
   fi
   nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null | sed 's/^/# /' || true
-  "$pack/gpu_suite" "$@"
 }
 
 command=${1:-}
 [ $# -eq 0 ] || shift
 case $command in
   pack) make_pack ;;
-  run) run_pack "$@" ;;
-  *) die "pack or run? See the first lines of this file" ;;
+  run)
+    find_driver
+    exec "$pack/gpu_suite" "$@"
+    ;;
+  media)
+    find_driver
+    run_media "$@"
+    ;;
+  *) die "pack, run or media? See the first lines of this file" ;;
 esac

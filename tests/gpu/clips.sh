@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# The clips of the suite gpu, made by encoders where it is packed, and for each the md5 of every
+# picture as libavcodec decodes it in software. gpu.sh includes this.
+
+# encode NAME SOURCE ENCODER-OPTION…: SOURCE is lavfi's
+encode() {
+  local name=$1 source=$2
+  shift 2
+  [ -s "$clips/$name" ] || ffmpeg -nostdin -v error -y -f lavfi -i "$source" "$@" "$clips/$name" </dev/null
+}
+
+picture_source() { # SIZE FRAMES
+  # Something moves everywhere, noise included: motion, residuals and intra blocks are all used.
+  printf 'testsrc2=size=%s:rate=30,noise=alls=6:allf=t,trim=end_frame=%s' "$1" "$2"
+}
+
+md5_of() { # CLIP FORMAT
+  # As dxva-play --check asks for its reference (tools/play/reference_stream.cpp).
+  ffmpeg -nostdin -v error -flags unaligned -noautorotate -i "$1" -map 0:v:0 -fps_mode passthrough -noautoscale \
+    -vf scale=in_range=full:out_range=full -pix_fmt "$2" -f framemd5 - </dev/null | grep -v '^#' | awk '{print $NF}'
+}
+
+make_clips() {
+  local size frames
+  for size in 1080 2160; do
+    local pixels=1920x1080
+    frames=60
+    [ $size = 1080 ] || { pixels=3840x2160 frames=30; }
+    local source
+    source=$(picture_source $pixels $frames)
+    encode "h264-$size.mp4" "$source" -pix_fmt yuv420p -c:v libx264 -preset ultrafast -bf 2 -refs 3 -crf 36 -g 30
+    encode "hevc-$size.mp4" "$source" -pix_fmt yuv420p -c:v libx265 -preset ultrafast -x265-params log-level=error:bframes=2 -crf 32 -g 30
+    encode "hevc10-$size.mp4" "$source" -pix_fmt yuv420p10le -c:v libx265 -preset ultrafast -x265-params log-level=error -crf 32 -g 30
+    encode "vp9-$size.webm" "$source" -pix_fmt yuv420p -c:v libvpx-vp9 -deadline realtime -cpu-used 8 -row-mt 1 -tile-columns 2 -b:v 3M -g 30
+    encode "av1-$size.webm" "$source" -pix_fmt yuv420p -c:v libsvtav1 -preset 12 -crf 50 -g 30 -svtav1-params enable-overlays=0
+    encode "av1-10-$size.webm" "$source" -pix_fmt yuv420p10le -c:v libsvtav1 -preset 12 -crf 50 -g 30
+  done
+  local odd
+  odd=$(picture_source 333x241 40)
+  encode h264-odd.mp4 "$(picture_source 334x242 40),crop=334:242" -pix_fmt yuv420p -c:v libx264 -preset veryfast -bf 3 -crf 26
+  encode hevc-odd.mp4 "$(picture_source 334x242 40)" -pix_fmt yuv420p -c:v libx265 -preset veryfast -x265-params log-level=error -crf 26
+  encode vp9-odd.webm "$odd" -pix_fmt yuv420p -c:v libvpx-vp9 -deadline realtime -cpu-used 8 -b:v 1M
+  encode vp9-10-odd.webm "$odd" -pix_fmt yuv420p10le -profile:v 2 -c:v libvpx-vp9 -deadline realtime -cpu-used 8 -b:v 1M
+  encode vp8-odd.webm "$odd" -pix_fmt yuv420p -c:v libvpx -deadline realtime -cpu-used 8 -b:v 1M
+  encode h264-mbaff.mp4 "$(picture_source 720x576 60)" -pix_fmt yuv420p -c:v libx264 -preset veryfast -flags +ilme+ildct -crf 26
+  encode mpeg2.mkv "$(picture_source 720x576 30)" -pix_fmt yuv420p -c:v mpeg2video -q:v 4 -bf 2
+  # Another size in the middle of the stream.
+  encode small.h264 "$(picture_source 640x360 30)" -pix_fmt yuv420p -c:v libx264 -preset veryfast -bf 2 -crf 26 -f h264
+  encode large.h264 "$(picture_source 854x480 30)" -pix_fmt yuv420p -c:v libx264 -preset veryfast -bf 2 -crf 26 -f h264
+  cat "$clips/small.h264" "$clips/large.h264" "$clips/small.h264" >"$clips/resized.h264"
+  # A hundred times in a row they are 5000 pictures.
+  encode fifty.h264 "$(picture_source 1920x1080 50)" -pix_fmt yuv420p -c:v libx264 -preset ultrafast -bf 2 -crf 44 -g 50
+  local clip format
+  for clip in "$clips"/*.*; do
+    case $clip in
+      *.md5 | */small.h264 | */large.h264 | */fifty.h264) continue ;;
+      *10-*) format=p010le ;;
+      *) format=nv12 ;;
+    esac
+    [ -s "$clip.md5" ] || md5_of "$clip" $format >"$clip.md5"
+  done
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Clips through dxvadec and dxvaglupload, as many at a time as asked for, with nobody who looks
+// at the pictures: how fast, by which way, for how much CPU, and whether descriptors and device
+// memory grow with the pictures. One line per run; exit 1 where a run failed, or where they do.
+//
+//   gpu_decode [--streams N] [--device D] [--zero-copy W] [--import I] [--flat] CLIP
+//
+// --flat samples descriptors and memory while it runs; the clip should be a long one.
+
+#include <dirent.h>
+#include <gst/gst.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cinttypes>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "gst/common/gst_ptr.hpp"
+#include "lib/cuda/device.hpp"
+
+namespace dxva::gpu {
+namespace {
+
+struct Options {
+  unsigned streams = 1;
+  std::string device = "cuda";
+  std::string zero_copy = "auto";
+  std::string import = "auto";
+  bool flat = false;
+  std::string clip;
+};
+
+struct Sample {
+  unsigned descriptors = 0;
+  uint64_t free_bytes = 0;
+};
+
+Sample sample(const cuda::Device* device) {
+  Sample out;
+  if (DIR* folder = opendir("/proc/self/fd")) {
+    while (readdir(folder)) ++out.descriptors;
+    closedir(folder);
+  }
+  if (device)
+    if (const auto memory = device->memory()) out.free_bytes = memory->free_bytes;
+  return out;
+}
+
+double cpu_seconds() {
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+  };
+  return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
+
+using gst::GstPtr;
+
+// "exported 60, cpu-copy 2": the numbers of a structure in `stats` that are not zero.
+void add_counts(GstElement* element, const char* field, std::vector<uint64_t>& counts,
+                std::vector<std::string>& names) {
+  GstStructure* stats = nullptr;
+  g_object_get(element, "stats", &stats, nullptr);
+  if (!stats) return;
+  if (const GValue* value = gst_structure_get_value(stats, field);
+      value && GST_VALUE_HOLDS_STRUCTURE(value)) {
+    const GstStructure* inner = gst_value_get_structure(value);
+    for (gint i = 0; i < gst_structure_n_fields(inner); ++i) {
+      const char* name = gst_structure_nth_field_name(inner, static_cast<guint>(i));
+      guint64 count = 0;
+      if (!gst_structure_get_uint64(inner, name, &count) || count == 0) continue;
+      auto found = std::find(names.begin(), names.end(), name);
+      if (found == names.end()) {
+        names.emplace_back(name);
+        counts.push_back(0);
+        found = names.end() - 1;
+      }
+      counts[static_cast<size_t>(found - names.begin())] += count;
+    }
+  }
+  gst_structure_free(stats);
+}
+
+// Each with a bus of its own; they share the process's device and nothing else.
+struct Stream {
+  GstElement* pipeline = nullptr;
+  bool ended = false;
+};
+
+int run(const Options& options) {
+  const std::string line = "filesrc location=\"" + options.clip +
+                           "\" ! parsebin ! dxvadec name=d device=" + options.device +
+                           " zero-copy=" + options.zero_copy +
+                           " ! dxvaglupload name=u import=" + options.import +
+                           " ! fakesink sync=false name=s";
+  const auto opened = cuda::Device::open({});
+  const cuda::Device* device = opened ? opened->get() : nullptr;
+  std::vector<Stream> streams(options.streams);
+  for (Stream& stream : streams) {
+    GError* error = nullptr;
+    stream.pipeline = gst_parse_launch(line.c_str(), &error);
+    if (!stream.pipeline || error) {
+      std::fprintf(stderr, "gpu_decode: %s\n", error ? error->message : "no pipeline");
+      return 1;
+    }
+  }
+  const double cpu_before = cpu_seconds();
+  const auto begun = std::chrono::steady_clock::now();
+  bool failed = false;
+  for (const Stream& stream : streams)
+    failed |=
+        gst_element_set_state(stream.pipeline, GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE;
+  std::vector<Sample> samples;
+  size_t left = streams.size();
+  while (left > 0 && !failed) {
+    for (Stream& stream : streams) {
+      if (stream.ended) continue;
+      auto bus = GstPtr<GstBus>::adopt(gst_element_get_bus(stream.pipeline));
+      GstMessage* message = gst_bus_timed_pop_filtered(
+          bus.get(), 50 * GST_MSECOND / streams.size(),
+          static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR));
+      if (!message) continue;
+      if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
+        GError* error = nullptr;
+        gchar* debug = nullptr;
+        gst_message_parse_error(message, &error, &debug);
+        std::fprintf(stderr, "gpu_decode: %s (%s)\n", error->message, debug ? debug : "");
+        g_clear_error(&error);
+        g_free(debug);
+        failed = true;
+      }
+      gst_message_unref(message);
+      stream.ended = true;
+      --left;
+    }
+    if (options.flat) samples.push_back(sample(device));
+  }
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begun;
+  const double cpu = cpu_seconds() - cpu_before;
+
+  std::vector<uint64_t> left_counts, step_counts, reason_counts;
+  std::vector<std::string> left_names, step_names, reason_names;
+  uint64_t frames = 0;
+  for (const Stream& stream : streams) {
+    auto decoder =
+        GstPtr<GstElement>::adopt(gst_bin_get_by_name(GST_BIN(stream.pipeline), "d"));
+    auto uploader =
+        GstPtr<GstElement>::adopt(gst_bin_get_by_name(GST_BIN(stream.pipeline), "u"));
+    add_counts(decoder.get(), "steps", left_counts, left_names);
+    add_counts(decoder.get(), "reasons", reason_counts, reason_names);
+    add_counts(uploader.get(), "steps", step_counts, step_names);
+    add_counts(uploader.get(), "reasons", reason_counts, reason_names);
+  }
+  for (const uint64_t count : step_counts) frames += count;
+  const auto text = [](const std::vector<std::string>& names,
+                       const std::vector<uint64_t>& counts) {
+    std::string out;
+    for (size_t i = 0; i < names.size(); ++i)
+      out += (i > 0 ? ", " : "") + names[i] + " " + std::to_string(counts[i]);
+    return out.empty() ? std::string("-") : out;
+  };
+  const size_t slash = options.clip.rfind('/');
+  std::printf("%s | %u | %s %s %s | %" PRIu64 " | %.1f | %.2f | %s; %s; %s\n",
+              options.clip.c_str() + (slash == std::string::npos ? 0 : slash + 1),
+              options.streams, options.device.c_str(), options.zero_copy.c_str(),
+              options.import.c_str(), frames,
+              frames > 0 ? static_cast<double>(frames) / taken.count() : 0.0,
+              frames > 0 ? cpu * 1000 / static_cast<double>(frames) : 0.0,
+              text(left_names, left_counts).c_str(), text(step_names, step_counts).c_str(),
+              text(reason_names, reason_counts).c_str());
+  for (Stream& stream : streams) {
+    gst_element_set_state(stream.pipeline, GST_STATE_NULL);
+    gst_object_unref(stream.pipeline);
+  }
+  if (failed || frames == 0) return 1;
+  if (!options.flat) return 0;
+  if (samples.size() < 8) {
+    std::printf("# too short to say whether anything grows: %zu samples\n", samples.size());
+    return 1;
+  }
+  // After a quarter everything that a stream needs has been made.
+  const Sample& first = samples[samples.size() / 4];
+  const Sample& last = samples[samples.size() - 2];
+  const auto grown =
+      static_cast<int64_t>(first.free_bytes) - static_cast<int64_t>(last.free_bytes);
+  std::printf("descriptors %u, then %u; device memory grown by %" PRId64 " bytes\n",
+              first.descriptors, last.descriptors, grown);
+  // A place for a picture is made when the first picture needs it; what is lost with each
+  // picture would be hundreds by now.
+  constexpr unsigned kPlaces = 8;
+  constexpr int64_t kPlaceBytes = 8 << 20;
+  return last.descriptors > first.descriptors + kPlaces || grown > kPlaces * kPlaceBytes ? 1
+                                                                                         : 0;
+}
+
+bool parse(int argc, char** argv, Options& out) {
+  for (int i = 1; i < argc; ++i) {
+    const auto value = [&](const char* name, std::string& to) {
+      if (std::strcmp(argv[i], name) != 0 || i + 1 >= argc) return false;
+      to = argv[++i];
+      return true;
+    };
+    std::string number;
+    if (value("--streams", number))
+      out.streams = static_cast<unsigned>(std::max(1, std::atoi(number.c_str())));
+    else if (std::strcmp(argv[i], "--flat") == 0)
+      out.flat = true;
+    else if (!value("--device", out.device) && !value("--zero-copy", out.zero_copy) &&
+             !value("--import", out.import))
+      out.clip = argv[i];
+  }
+  return !out.clip.empty();
+}
+
+}  // namespace
+}  // namespace dxva::gpu
+
+int main(int argc, char** argv) {
+  dxva::gpu::Options options;
+  if (!dxva::gpu::parse(argc, argv, options)) {
+    std::fprintf(stderr, "gpu_decode: no clip; see the first lines of decode.cpp\n");
+    return 2;
+  }
+  gst_init(nullptr, nullptr);
+  return dxva::gpu::run(options);
+}

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# The part of the suite gpu that plays video: both elements with GStreamer and libavcodec packed
+# beside them. gpu.sh includes this.
+
+media_plugins=(coreelements typefindfunctions playback videoparsersbad isomp4 matroska opengl app)
+
+# Everything in one archive, because it is three times as large unpacked; and what unpacks it.
+pack_media() {
+  local stage plugin folder
+  stage=$(mktemp -d)
+  mkdir -p "$stage/bin" "$stage/lib" "$stage/plugins" "$clips"
+  folder=$(pkg-config --variable=pluginsdir gstreamer-1.0)
+  for plugin in "${media_plugins[@]}"; do cp -L "$folder/libgst$plugin.so" "$stage/plugins/"; done
+  cp "$root/build/gst/dxva/libgstdxva.so" "$root/build/gst/dxvagl/libgstdxvagl.so" "$stage/plugins/"
+  cp "$root/build/tests/gpu/gpu_decode" "$root/build/tools/play/dxva-play" \
+    "$root/build/tools/doctor/dxva-doctor" "$stage/bin/"
+  cp -L "$(library libvulkan.so.1)" "$(library libX11.so.6)" "$(library libXext.so.6)" "$stage/lib/"
+  copy_libraries "$stage/lib" "$stage"/bin/* "$stage"/plugins/*.so "$stage"/lib/*.so*
+  strip "$stage"/bin/* "$stage"/plugins/libgstdxva*.so
+  make_clips
+  cp -L "$(command -v xz)" "$(library liblzma.so.5)" "$pack/"
+  tar -C "$stage" -c . | xz -T0 >"$pack/media.tar.xz"
+  mkdir -p "$pack/clips"
+  local clip
+  for clip in "$clips"/*.md5; do cp "$clip" "${clip%.md5}" "$pack/clips/"; done
+  cp "$clips/fifty.h264" "$pack/clips/"
+  rm -rf "$stage"
+}
+
+unpack_media() {
+  media=$(mktemp -d)
+  LD_LIBRARY_PATH=$pack "$pack/xz" -dc "$pack/media.tar.xz" | tar -C "$media" -x
+  # Ours first: a library of this machine's would be another version than what was linked.
+  export LD_LIBRARY_PATH=$media/lib${folder:+:$folder}${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+  export GST_PLUGIN_SYSTEM_PATH_1_0= GST_PLUGIN_PATH=$media/plugins GST_REGISTRY=$media/registry.bin
+  export GST_REGISTRY_FORK=no GST_GL_WINDOW=egl-device GST_GL_PLATFORM=egl GST_GL_API=opengl3
+  export PATH=$media/bin:$PATH
+  device=${DXVA_GPU_DEVICE:-cuda}
+  # Without a decoder in the registry parsebin calls a parsed stream one without a plug-in.
+  export GST_DXVA_DEVICE=$device
+}
+
+number=0
+failed=0
+tap() { # STATUS TEXT
+  number=$((number + 1))
+  if [ "$1" = 0 ]; then printf 'ok %d - %s\n' $number "$2"; else
+    failed=$((failed + 1))
+    printf 'not ok %d - %s\n' $number "$2"
+  fi
+}
+
+media_doctor() {
+  dxva-doctor --device "$device" 2>&1 | sed 's/^/# /' || true
+}
+
+count_wrong() { # EXPECTED GOT
+  diff "$1" "$2" | grep -c '^<' || true
+}
+
+# The codecs of NVDEC as dxva-doctor lists them, one word each: " h264 h265 vp8 ". Of other devices nothing.
+decodable() {
+  dxva-doctor --device "$device" 2>/dev/null | sed -n '/^NVDEC/,/^$/s/^ *decodes *//p' |
+    sed 's/([^)]*)//g; s/,/ /g; s/^/ /; s/$/ /' || true
+}
+
+codec_of() { # CLIP
+  local name=${1##*/}
+  case $name in
+    hevc*) echo h265 ;;
+    resized*) echo h264 ;;
+    *) echo "${name%%[-.]*}" ;;
+  esac
+}
+
+# Every picture of every clip, read back from its texture. What the GPU says that it does not
+# decode must come out right too, in software.
+media_check() {
+  local clip name md5 reason listed way wanted
+  listed=$(decodable)
+  for md5 in "$pack"/clips/*.md5; do
+    clip=${md5%.md5} name=${md5##*/} reason=
+    name=${name%.md5}
+    way="none copied" wanted="^steps .*, 0 copied$"
+    if [ -n "$listed" ] && [[ $listed != *" $(codec_of "$clip") "* ]]; then
+      way="decoded in software, because this GPU does not"
+      wanted="^steps *software $(wc -l <"$md5"), "
+    fi
+    dxva-play --device "$device" --framemd5 "$media/$name.md5" "$clip" >"$media/said" 2>"$media/errors" ||
+      reason="dxva-play: $(tail -n 2 "$media/errors" | tr '\n' ' ')"
+    grep -q "$wanted" "$media/said" || reason="$reason $(grep -E '^(steps|reasons|device)' "$media/said" | tr -s ' \n' ' ' || true)"
+    cmp -s "$md5" "$media/$name.md5" ||
+      reason="$reason pictures: $(count_wrong "$md5" "$media/$name.md5") of $(wc -l <"$md5") differ"
+    tap "$([ -z "$reason" ] && echo 0 || echo 1)" "$name: $(wc -l <"$md5") pictures equal libavcodec's, $way"
+    [ -z "$reason" ] || sed 's/^/# /' <<<"$reason"
+  done
+}
+
+# --- times
+
+row() { # ARGUMENT…
+  gpu_decode "$@" 2>&1 | tail -n 1 | sed 's/^/# | /; s/$/ |/'
+}
+
+media_times() {
+  local clip name streams
+  printf '# | clip | streams | device, zero-copy, import | pictures | per second | ms of CPU each | ways |\n'
+  printf '# |---|---|---|---|---|---|---|\n'
+  for clip in "$pack"/clips/*-{1080,2160}.*; do
+    case $clip in *.md5) continue ;; esac
+    row --device "$device" "$clip"
+    row --device "$device" --import copy "$clip"
+    row --device "$device" --zero-copy off "$clip"
+    row --device none "$clip"
+  done
+  for name in h264-1080.mp4 hevc-1080.mp4 h264-2160.mp4; do
+    for streams in 1 4 16; do row --device "$device" --streams $streams "$pack/clips/$name"; done
+  done
+}
+
+media_flat() {
+  local status=0 again
+  for again in {1..100}; do cat "$pack/clips/fifty.h264"; done >"$media/long.h264"
+  gpu_decode --device "$device" --flat "$media/long.h264" >"$media/said" 2>&1 || status=$?
+  tap $status "5000 pictures: descriptors and device memory stay the same"
+  sed 's/^/# /' "$media/said"
+}
+
+run_media() { # PART…
+  [ $# -gt 0 ] || set -- doctor check flat times
+  unpack_media
+  local part
+  for part in "$@"; do "media_$part"; done
+  [ $number -eq 0 ] || printf '1..%d\n' $number
+  rm -rf "$media"
+  [ $failed -eq 0 ]
+}
