@@ -43,7 +43,8 @@ make_clips() {
   encode vp9-10-odd.webm "$odd" -pix_fmt yuv420p10le -profile:v 2 -c:v libvpx-vp9 -deadline realtime -cpu-used 8 -b:v 1M
   encode vp8-odd.webm "$odd" -pix_fmt yuv420p -c:v libvpx -deadline realtime -cpu-used 8 -b:v 1M
   encode h264-mbaff.mp4 "$(picture_source 720x576 60)" -pix_fmt yuv420p -c:v libx264 -preset veryfast -flags +ilme+ildct -crf 26
-  encode mpeg2.mkv "$(picture_source 720x576 30)" -pix_fmt yuv420p -c:v mpeg2video -q:v 4 -bf 2
+  encode mpeg2-small.mkv "$(picture_source 352x288 6)" -pix_fmt yuv420p -c:v mpeg2video -q:v 4 -bf 2
+  ffmpeg -nostdin -v error -y -i "$clips/mpeg2-small.mkv" -pix_fmt nv12 -f rawvideo "$clips/mpeg2-small.mkv.raw" </dev/null
   # Another size in the middle of the stream.
   encode small.h264 "$(picture_source 640x360 30)" -pix_fmt yuv420p -c:v libx264 -preset veryfast -bf 2 -crf 26 -f h264
   encode large.h264 "$(picture_source 854x480 30)" -pix_fmt yuv420p -c:v libx264 -preset veryfast -bf 2 -crf 26 -f h264
@@ -53,7 +54,7 @@ make_clips() {
   local clip format
   for clip in "$clips"/*.*; do
     case $clip in
-      *.md5 | */small.h264 | */large.h264 | */fifty.h264) continue ;;
+      *.md5 | *.raw | */mpeg2-small.mkv | */small.h264 | */large.h264 | */fifty.h264) continue ;;
       *10-*) format=p010le ;;
       *) format=nv12 ;;
     esac

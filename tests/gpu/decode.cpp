@@ -4,12 +4,15 @@
 // at the pictures: how fast, by which way, for how much CPU, and whether descriptors and device
 // memory grow with the pictures. One line per run; exit 1 where a run failed, or where they do.
 //
-//   gpu_decode [--streams N] [--device D] [--zero-copy W] [--import I] [--flat] CLIP
+//   gpu_decode [--streams N] [--device D] [--zero-copy W] [--import I] [--flat] [--raw FILE]
+//   CLIP
 //
+// --raw reads the textures back and writes every picture's visible rows, plane by plane.
 // --flat samples descriptors and memory while it runs; the clip should be a long one.
 
 #include <dirent.h>
 #include <gst/gst.h>
+#include <gst/video/video.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -18,6 +21,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +38,7 @@ struct Options {
   std::string zero_copy = "auto";
   std::string import = "auto";
   bool flat = false;
+  std::string raw;
   std::string clip;
 };
 
@@ -88,11 +94,106 @@ void add_counts(GstElement* element, const char* field, std::vector<uint64_t>& c
   gst_structure_free(stats);
 }
 
+// Counts what reaches the sinks, from the moment when each stream has had its first pictures
+// until the first stream has no more. Streaming threads.
+class Meter {
+ public:
+  explicit Meter(size_t streams) : seen_(streams, 0) {}
+
+  void picture(size_t stream) {
+    const std::lock_guard lock(mutex_);
+    if (ended_) return;
+    if (++seen_[stream] == kFirst && ++warm_ == seen_.size()) {
+      begun_ = std::chrono::steady_clock::now();
+      cpu_before_ = cpu_seconds();
+    } else if (warm_ == seen_.size()) {
+      ++pictures_;
+      now_ = std::chrono::steady_clock::now();
+      cpu_ = cpu_seconds();
+    }
+  }
+  void end() {
+    const std::lock_guard lock(mutex_);
+    ended_ = true;
+  }
+  [[nodiscard]] double per_second() const {
+    const std::chrono::duration<double> taken = now_ - begun_;
+    return pictures_ > 0 ? static_cast<double>(pictures_) / taken.count() : 0;
+  }
+  [[nodiscard]] double cpu_ms() const {
+    return pictures_ > 0 ? (cpu_ - cpu_before_) * 1000 / static_cast<double>(pictures_) : 0;
+  }
+
+ private:
+  static constexpr uint64_t kFirst = 8;
+  mutable std::mutex mutex_;
+  std::vector<uint64_t> seen_;
+  size_t warm_ = 0;
+  bool ended_ = false;
+  uint64_t pictures_ = 0;
+  std::chrono::steady_clock::time_point begun_, now_;
+  double cpu_before_ = 0;
+  double cpu_ = 0;
+};
+
 // Each with a bus of its own; they share the process's device and nothing else.
 struct Stream {
   GstElement* pipeline = nullptr;
   bool ended = false;
+  Meter* meter = nullptr;
+  size_t number = 0;
 };
+
+// Every row of a picture that lies in textures; a failure to read one back is told at the end.
+class RawWriter {
+ public:
+  explicit RawWriter(const std::string& path) : file_(std::fopen(path.c_str(), "wb")) {}
+  RawWriter(const RawWriter&) = delete;
+  RawWriter& operator=(const RawWriter&) = delete;
+  ~RawWriter() {
+    if (file_) std::fclose(file_);
+  }
+  [[nodiscard]] bool good() const { return file_ && good_; }
+
+  void picture(GstPad* pad, GstBuffer* buffer) {
+    auto caps = GstPtr<GstCaps>::adopt(gst_pad_get_current_caps(pad));
+    GstVideoInfo info;
+    GstVideoFrame frame;
+    if (!file_ || !caps || !gst_video_info_from_caps(&info, caps.get()) ||
+        !gst_video_frame_map(&frame, &info, buffer, GST_MAP_READ)) {
+      good_ = false;
+      return;
+    }
+    for (guint p = 0; p < GST_VIDEO_FRAME_N_PLANES(&frame); ++p) {
+      const auto* rows = static_cast<const uint8_t*>(GST_VIDEO_FRAME_PLANE_DATA(&frame, p));
+      const auto pitch = GST_VIDEO_FRAME_PLANE_STRIDE(&frame, p);
+      // NV12's and P010's second plane has two samples in a column.
+      const auto bytes = static_cast<size_t>(GST_VIDEO_FRAME_COMP_WIDTH(&frame, p)) *
+                         static_cast<size_t>(GST_VIDEO_FRAME_COMP_PSTRIDE(&frame, p));
+      for (int y = 0; y < GST_VIDEO_FRAME_COMP_HEIGHT(&frame, p); ++y)
+        good_ &= std::fwrite(rows + std::ptrdiff_t{y} * pitch, 1, bytes, file_) == bytes;
+    }
+    gst_video_frame_unmap(&frame);
+  }
+
+ private:
+  FILE* file_;
+  bool good_ = true;
+};
+
+GstPadProbeReturn on_raw(GstPad* pad, GstPadProbeInfo* info, gpointer data) {
+  static_cast<RawWriter*>(data)->picture(pad, GST_PAD_PROBE_INFO_BUFFER(info));
+  return GST_PAD_PROBE_OK;
+}
+
+GstPadProbeReturn on_data(GstPad*, GstPadProbeInfo* info, gpointer data) {
+  auto* stream = static_cast<Stream*>(data);
+  if (info->type & GST_PAD_PROBE_TYPE_BUFFER)
+    stream->meter->picture(stream->number);
+  else if (GST_EVENT_TYPE(GST_PAD_PROBE_INFO_EVENT(info)) == GST_EVENT_EOS)
+    stream->meter->end();
+  return GST_PAD_PROBE_OK;
+}
 
 int run(const Options& options) {
   const std::string line = "filesrc location=\"" + options.clip +
@@ -103,16 +204,26 @@ int run(const Options& options) {
   const auto opened = cuda::Device::open({});
   const cuda::Device* device = opened ? opened->get() : nullptr;
   std::vector<Stream> streams(options.streams);
+  Meter meter(streams.size());
+  std::optional<RawWriter> raw;
+  if (!options.raw.empty()) raw.emplace(options.raw);
   for (Stream& stream : streams) {
+    stream.meter = &meter;
+    stream.number = static_cast<size_t>(&stream - streams.data());
     GError* error = nullptr;
     stream.pipeline = gst_parse_launch(line.c_str(), &error);
     if (!stream.pipeline || error) {
       std::fprintf(stderr, "gpu_decode: %s\n", error ? error->message : "no pipeline");
       return 1;
     }
+    auto sink = GstPtr<GstElement>::adopt(gst_bin_get_by_name(GST_BIN(stream.pipeline), "s"));
+    auto pad = GstPtr<GstPad>::adopt(gst_element_get_static_pad(sink.get(), "sink"));
+    gst_pad_add_probe(pad.get(),
+                      static_cast<GstPadProbeType>(GST_PAD_PROBE_TYPE_BUFFER |
+                                                   GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM),
+                      on_data, &stream, nullptr);
+    if (raw) gst_pad_add_probe(pad.get(), GST_PAD_PROBE_TYPE_BUFFER, on_raw, &*raw, nullptr);
   }
-  const double cpu_before = cpu_seconds();
-  const auto begun = std::chrono::steady_clock::now();
   bool failed = false;
   for (const Stream& stream : streams)
     failed |=
@@ -142,8 +253,6 @@ int run(const Options& options) {
     }
     if (options.flat) samples.push_back(sample(device));
   }
-  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begun;
-  const double cpu = cpu_seconds() - cpu_before;
 
   std::vector<uint64_t> left_counts, step_counts, reason_counts;
   std::vector<std::string> left_names, step_names, reason_names;
@@ -170,16 +279,14 @@ int run(const Options& options) {
   std::printf("%s | %u | %s %s %s | %" PRIu64 " | %.1f | %.2f | %s; %s; %s\n",
               options.clip.c_str() + (slash == std::string::npos ? 0 : slash + 1),
               options.streams, options.device.c_str(), options.zero_copy.c_str(),
-              options.import.c_str(), frames,
-              frames > 0 ? static_cast<double>(frames) / taken.count() : 0.0,
-              frames > 0 ? cpu * 1000 / static_cast<double>(frames) : 0.0,
+              options.import.c_str(), frames, meter.per_second(), meter.cpu_ms(),
               text(left_names, left_counts).c_str(), text(step_names, step_counts).c_str(),
               text(reason_names, reason_counts).c_str());
   for (Stream& stream : streams) {
     gst_element_set_state(stream.pipeline, GST_STATE_NULL);
     gst_object_unref(stream.pipeline);
   }
-  if (failed || frames == 0) return 1;
+  if (failed || frames == 0 || (raw && !raw->good())) return 1;
   if (!options.flat) return 0;
   if (samples.size() < 8) {
     std::printf("# too short to say whether anything grows: %zu samples\n", samples.size());
@@ -213,7 +320,7 @@ bool parse(int argc, char** argv, Options& out) {
     else if (std::strcmp(argv[i], "--flat") == 0)
       out.flat = true;
     else if (!value("--device", out.device) && !value("--zero-copy", out.zero_copy) &&
-             !value("--import", out.import))
+             !value("--import", out.import) && !value("--raw", out.raw))
       out.clip = argv[i];
   }
   return !out.clip.empty();
