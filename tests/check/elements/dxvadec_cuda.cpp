@@ -44,10 +44,13 @@ std::string vp9_clip() {
 std::vector<Stream> streams() {
   return {
       {"VP9", vp9_clip(), "avdec_vp9"},
-      {"VP9, odd", vpx_source("odd", "libvpx-vp9", "131x97"), "avdec_vp9"},
+      {"VP9, odd", vpx_source("131x97", "libvpx-vp9 -vf scale=131:97", "132x98"), "avdec_vp9"},
       {"VP9, 10 bits", vpx_source("ten", "libvpx-vp9 -pix_fmt yuv420p10le -profile:v 2"),
        "avdec_vp9"},
       {"VP8", vpx_source("vp8", "libvpx", "176x144", 20, "identity"), "avdec_vp8"},
+      {"VP8, odd",
+       vpx_source("vp8-131x97", "libvpx -vf scale=131:97", "132x98", 20, "identity"),
+       "avdec_vp8"},
   };
 }
 
@@ -343,6 +346,18 @@ GST_START_TEST(a_device_that_fails_in_the_middle_is_replaced_by_software) {
 }
 GST_END_TEST
 
+// The last pictures come when there is no packet any more.
+GST_START_TEST(a_device_that_fails_on_the_last_pictures_is_replaced_by_software) {
+  set_fault("map-fails-at=60");
+  const Decoded out = decode_opaque(source(h264_mp4()));
+  set_fault(nullptr);
+  fail_unless(out.error.empty(), "%s", out.error.c_str());
+  fail_unless_equals_int(out.pictures.size(), 60);
+  fail_unless(out.step("exported") > 0 && out.step("software") > 0);
+  fail_unless_equals_uint64(out.reason("decode-errors"), out.step("software"));
+}
+GST_END_TEST
+
 GST_START_TEST(a_lost_device_is_replaced_by_software_and_started_anew_for_the_next_stream) {
   // Nobody reads what is in a lost device's memory: these are copied by the decoder.
   expect_software_after("lost-at=61", "device-lost", "video/x-raw", "cpu-copy");
@@ -455,6 +470,7 @@ int main(int argc, char** argv) {
   tcase_add_test(tests, without_device_memory_software_decodes);
   tcase_add_test(tests, a_decoder_that_is_not_made_is_replaced_by_software);
   tcase_add_test(tests, a_device_that_fails_in_the_middle_is_replaced_by_software);
+  tcase_add_test(tests, a_device_that_fails_on_the_last_pictures_is_replaced_by_software);
   tcase_add_test(tests,
                  a_lost_device_is_replaced_by_software_and_started_anew_for_the_next_stream);
   tcase_add_test(tests, streams_that_nvdec_does_not_decode_go_to_software);
