@@ -115,13 +115,17 @@ class Played:
     def decoded_by_us(self) -> bool:
         return "dxvadec" in self.found["elements"]
 
+    def died_at_the_end(self) -> bool:
+        return self.playbin == "playbin3" and self.found["error"].startswith("died") and self.found["drawn"] == self.media.frames
+
 
 def play(runs: list[tuple[str, str, Media]], *settings: str, **environment: str) -> list[Played]:
-    """What came to no decoder at all is played again: parsebin of GStreamer 1.22 sometimes waits for ever with VP8, for
-    which it has no parser, on a busy machine and whoever decodes."""
+    """Played again, whoever decodes: what came to no decoder at all, since parsebin of GStreamer 1.22 sometimes waits for ever
+    with VP8, for which it has no parser, on a busy machine; and what was drawn to the end before playbin3 died while it
+    was taken apart, which that version's does now and then."""
     results = play_once(runs, *settings, **environment)
     for _ in range(3):
-        again = [at for at, one in enumerate(results) if one.found["error"] and not one.found["tried"]]
+        again = [at for at, one in enumerate(results) if one.found["error"] and (not one.found["tried"] or one.died_at_the_end())]
         if not again:
             break
         for at, one in zip(again, play_once([runs[at] for at in again], *settings, **environment)):
