@@ -3,7 +3,7 @@
 // what becomes of its buffers. GST_DXVA_TEST=upload-ring, because a software renderer gains
 // nothing by it and would take the direct way.
 
-#include <gst/video/gstvideopool.h>
+#include <gst/video/video.h>
 
 #include <cstdlib>
 #include <future>
