@@ -59,7 +59,12 @@ Status ContactSheet::add(const MappedFrame& mapped) {
   // Frame rates take no part in a picture, and the converter wants them equal.
   GST_VIDEO_INFO_FPS_N(&from) = GST_VIDEO_INFO_FPS_N(&to);
   GST_VIDEO_INFO_FPS_D(&from) = GST_VIDEO_INFO_FPS_D(&to);
+  // A frame of two fields is shown as it stands. The converter asks the frame for that as well
+  // as what it was made for, and has no scaler for fields then.
   GST_VIDEO_INFO_INTERLACE_MODE(&from) = GST_VIDEO_INTERLACE_MODE_PROGRESSIVE;
+  GstVideoFrame whole = mapped.frame();
+  whole.info = from;
+  whole.flags = static_cast<GstVideoFrameFlags>(whole.flags & ~GST_VIDEO_FRAME_FLAG_INTERLACED);
   GstVideoConverter* converter = gst_video_converter_new(
       &from, &to,
       gst_structure_new("options", GST_VIDEO_CONVERTER_OPT_SRC_X, G_TYPE_INT, crop.x,
@@ -70,7 +75,7 @@ Status ContactSheet::add(const MappedFrame& mapped) {
   GstBuffer* buffer = gst_buffer_new_allocate(nullptr, GST_VIDEO_INFO_SIZE(&to), nullptr);
   GstVideoFrame picture;
   gst_video_frame_map(&picture, &to, buffer, GST_MAP_WRITE);
-  gst_video_converter_frame(converter, &mapped.frame(), &picture);
+  gst_video_converter_frame(converter, &whole, &picture);
   gst_video_converter_free(converter);
 
   Thumbnail thumbnail{.height = height, .rgb = {}};
