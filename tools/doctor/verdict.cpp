@@ -206,6 +206,18 @@ class Judge {
             "--html, which shows both, to a bug report."));
     else if (error.empty() && decode("frames").number() < decode("sent").number())
       add("frames-missing", _("Not every picture of a small clip came out."), "");
+    // The driver starts, says that it decodes the codec, and fails at it.
+    for (const char* failure : {"device-lost", "decode-errors", "context-not-made",
+                                "surfaces-not-made", "sync-failed"})
+      if (!hardware() && reason(failure)) {
+        add("device-fails",
+            fill(_("The device does not decode a small clip that its driver takes (%s)."),
+                 std::string(failure)),
+            _("Try another driver (LIBVA_DRIVER_NAME) or another version of it; "
+              "GST_DEBUG=dxva*:5 "
+              "names the call that fails."));
+        return;
+      }
   }
 
   void look_at_the_way_to_opengl() {

@@ -85,6 +85,12 @@ def main() -> None:
     tap.case(outcome == "copies" and "fails" in told.get("what", "") and told.get("remedy"),
              "exports that fail: copies, and it is said", log)
 
+    for fault, reason in (("endpicture:from=3", "decode-errors"), ("createcontext:every=1", "context-not-made")):
+        outcome, problems, log = examine(doctor, DXVASOFT_FAULT=fault)
+        told = problems.get("device-fails", {})
+        tap.case(outcome == "software" and reason in told.get("what", "") and told.get("remedy"),
+                 f"a driver that fails at decoding ({fault}): software, and it is said", log)
+
     outcome, problems, log = examine(doctor, DXVASOFT_EXPORT="missing")
     told = problems.get("export-missing", {})
     tap.case(outcome == "copies" and "cannot hand surfaces over" in told.get("what", "") and told.get("remedy"),
