@@ -63,6 +63,12 @@ def run_line(line: str, folder: Path) -> rig.Ran:
     return rig.run(f'cd "{folder}" && {line}')
 
 
+def left_empty(line: str, folder: Path) -> list[str]:
+    """Files that the line should have written pictures into. A container without any is smaller than this."""
+    names = [Path(word.split("=", 1)[1].strip("\"'")) for word in re.findall(r"filesink location=\S+", line)]
+    return [str(name) for name in names if not (folder / name).is_file() or (folder / name).stat().st_size < 2000]
+
+
 def main() -> None:
     if not Path(rig.clip()).is_file():
         skip_all("no clip: ./dev test makes one")
@@ -89,7 +95,9 @@ def main() -> None:
                 ran = run_line(line, folder)
                 # What is wrong with a machine is the doctor's exit status.
                 good = ran.status in (0, 1, 2) if "dxva-doctor" in line else ran.status == 0
-                tap.case(good and "ERROR" not in ran.err and "CRITICAL" not in ran.err, name, str(ran)[-3000:])
+                empty = left_empty(line, folder) if "%" not in line and "$" not in line else []
+                tap.case(good and not empty and "ERROR" not in ran.err and "CRITICAL" not in ran.err, name,
+                         f"without pictures: {empty}; {str(ran)[-3000:]}")
         tap.case(found >= 25, "the pages have lines to run", f"{found} found")
     tap.end()
 
