@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 # The only plugins these programs see beside ours: those of a full set are scanned inside of each program,
 # and other people's leaks would be reported as ours.
-PLUGINS = ["app", "audioparsers", "coreelements", "isomp4", "ivfparse", "jpegformat", "libav", "matroska",
+PLUGINS = ["aom", "app", "audioparsers", "coreelements", "debugutilsbad", "isomp4", "ivfparse", "jpegformat", "libav", "matroska",
            "mpegtsdemux", "opengl", "typefindfunctions", "videoconvert", "videoconvertscale", "videoparsersbad",
            "videotestsrc"]
 

@@ -42,7 +42,8 @@ GST_START_TEST(the_device_turns_tiles_into_rows) {
         decode(source(h264_mp4()), decoder, {.sink_caps = kDmabufNv12, .video_meta = true});
     expect_by_device(out, wanted);
     fail_unless(out.path_changes.empty());
-    fail_unless_equals_string(out.text("gpu-copy").c_str(), "video-processor");
+    const std::string way = out.text("gpu-copy");
+    fail_unless_equals_string(way.c_str(), "video-processor");
     fail_unless(out.text("gpu-copy-refused", "video-processor").empty());
   }
 }
@@ -69,7 +70,8 @@ GST_START_TEST(vacopy_does_where_the_video_processor_fails) {
     const Decoded out = decode(source(h264_mp4()), "dxvadec zero-copy=require",
                                {.sink_caps = kDmabufNv12, .video_meta = true});
     expect_by_device(out, wanted);
-    fail_unless_equals_string(out.text("gpu-copy").c_str(), "va-copy");
+    const std::string way = out.text("gpu-copy");
+    fail_unless_equals_string(way.c_str(), "va-copy");
     // Which call it was.
     fail_unless(out.text("gpu-copy-refused", "video-processor").find("vaEndPicture") !=
                 std::string::npos);
