@@ -141,8 +141,10 @@ def play_once(runs: list[tuple[str, str, Media]], *settings: str, **environment:
     while len(results) < len(runs):
         rest = runs[len(results):]
         lines = "".join(f"{playbin}\t{sink} sync=false\t{media.path.as_uri()}\n" for playbin, sink, media in rest)
-        done = subprocess.run(["xvfb-run", "-a", AUTOPLUG, *settings], input=lines, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, text=True, errors="replace", env=dict(clean, **environment))
+        # Or the server starts anew after each run, which had its only window.
+        server = ["xvfb-run", "-a", "-s", "-screen 0 1280x1024x24 -noreset"]
+        done = subprocess.run([*server, AUTOPLUG, *settings], input=lines, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True, errors="replace", env=dict(clean, **environment))
         said = done.stdout.splitlines()
         found = [json.loads(line) for line in said if line.startswith("{")]
         ended = said.count("ended")

@@ -63,8 +63,8 @@ class Screen:
         script = (f"({player}) >{there}/player.log 2>&1 & player=$!; "
                   f"while kill -0 $player 2>/dev/null && [ ! -e {there}/stop ]; do {shot}; sleep 0.5; done; "
                   "kill $player 2>/dev/null")
-        self.process = subprocess.Popen([*(enter or []), "xvfb-run", "-a", "-s", "-screen 0 640x480x24", "bash", "-c",
-                                         script],
+        server = ["xvfb-run", "-a", "-s", "-screen 0 640x480x24 -noreset"]
+        self.process = subprocess.Popen([*(enter or []), *server, "bash", "-c", script],
                                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                         stderr=subprocess.DEVNULL, start_new_session=True)
 
