@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <utility>
 
+#include "gst/common/spare_memory.hpp"
 #include "gst/dxva/decoder.hpp"
 #include "gst/dxva/gstdxvaallocator.hpp"
 #include "gst/dxva/picture_copy.hpp"
@@ -152,7 +153,9 @@ Reason Decoder::lend(const decode::DecodedFrame& picture, const SurfaceLook& loo
 
   auto memories =
       SurfaceMemories::of(*picture.surface, look.exported,
-                          {.dmabuf = allocator_.get(), .opaque = opaque_allocator_.get()});
+                          {.dmabuf = allocator_.get(),
+                           .opaque = opaque_allocator_.get(),
+                           .spare = active_.extra_surfaces >= kSparesFrom});
   if (!memories) return Reason::ExportFailed;
   auto buffer = GstPtr<GstBuffer>::adopt(gst_buffer_new());
   if (!(*memories)->lend(buffer.get(), *picture.surface, pixels)) return Reason::SurfaceInUse;

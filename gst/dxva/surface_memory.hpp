@@ -25,6 +25,7 @@ class SurfaceMemories : public std::enable_shared_from_this<SurfaceMemories> {
   struct Allocators {
     GstAllocator* dmabuf = nullptr;
     GstAllocator* opaque = nullptr;
+    bool spare = false;  // spare_memory.hpp
   };
   // The surface's memories, made anew when it was exported from other memory than last time.
   [[nodiscard]] static Result<std::shared_ptr<SurfaceMemories>> of(

@@ -127,7 +127,7 @@ gboolean on_stop(GstBaseTransform* element) {
   // Frames that GL has read are back with their producer before this returns.
   const auto session = impl(element).session();
   const gboolean ok = GST_BASE_TRANSFORM_CLASS(gst_dxva_gl_upload_parent_class)->stop(element);
-  if (session) session->releases().drain();
+  if (session) session->releases().finish();
   return ok;
 }
 

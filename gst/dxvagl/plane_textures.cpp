@@ -51,6 +51,18 @@ struct Shares {
   }
 };
 
+template <auto kFunction>
+void on_gl_thread(GstGLSyncMeta* meta, GstGLContext* context) {
+  if (!meta->data) return;
+  gst_gl_context_thread_add(
+      context,
+      [](GstGLContext* current, gpointer data) {
+        auto* with_fence = static_cast<GstGLSyncMeta*>(data);
+        (with_fence->*kFunction)(with_fence, current);
+      },
+      meta);
+}
+
 }  // namespace
 
 std::optional<gl::TextureSpecs> texture_specs(GstGLContext* context, const gl::GlApi& api,
@@ -129,20 +141,12 @@ GstPtr<GstBuffer> wrap_textures(GstGLContext* context, const GstVideoInfo& info,
 }
 
 // Without commands to wait for it stays empty, for consumers that want to set it; GstGL's own
-// would still travel to the GL thread to delete the fence that it has not.
+// would still travel to the GL thread, to wait for the fence that it has not and to delete it.
 void add_sync_meta(GstBuffer* buffer, GstGLContext* context, Commands commands) {
   GstGLSyncMeta* meta = gst_buffer_add_gl_sync_meta(context, buffer);
   if (!meta) return;
-  meta->free = [](GstGLSyncMeta* freed, GstGLContext* of) {
-    if (!freed->data) return;
-    gst_gl_context_thread_add(
-        of,
-        [](GstGLContext* current, gpointer data) {
-          auto* with_fence = static_cast<GstGLSyncMeta*>(data);
-          with_fence->free_gl(with_fence, current);
-        },
-        freed);
-  };
+  meta->wait = on_gl_thread<&GstGLSyncMeta::wait_gl>;
+  meta->free = on_gl_thread<&GstGLSyncMeta::free_gl>;
   if (commands == Commands::Issued) gst_gl_sync_meta_set_sync_point(meta, context);
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "gst/common/spare_memory.hpp"
 #include "gst/common/trace_board.hpp"
 #include "gst/dxvagl/colour.hpp"
 #include "gst/dxvagl/lent_textures.hpp"
@@ -27,10 +28,15 @@ struct ImportLease {
 
   ~ImportLease() {
     const trace::Fence fence(trace_memory(input.get()));
-    session->releases().after_gpu([held = std::move(input), fence]() mutable {
+    const bool spare = is_spare(input.get());
+    auto release = [held = std::move(input), fence]() mutable {
       fence.signalled();
       held.reset();
-    });
+    };
+    if (spare)
+      session->releases().after_gpu_with_others(std::move(release));
+    else
+      session->releases().after_gpu(std::move(release));
   }
 };
 

@@ -3,12 +3,14 @@
 
 #include <pthread.h>
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 #include "lib/gl/egl_api.hpp"
 #include "lib/gl/gl_api.hpp"
@@ -26,12 +28,21 @@ namespace dxva::gl {
 // Thread-safe.
 class ReleaseQueue {
  public:
+  using Release = std::function<void()>;
+
+  // The way to the GL thread is most of what a frame without a copy costs. Who has buffers to
+  // spare waits for so many, and one fence serves them all…
+  static constexpr size_t kBatch = 4;
+  // …but no longer than this. Shorter than a decoder's patience for a surface to come back
+  // (surface::Pool::wait_for_room): being late costs it a moment, never a copy.
+  static constexpr std::chrono::milliseconds kLongestDelay{25};
+
   // Without EGL fences (GLX, an old driver) the GL thread itself waits.
   ReleaseQueue(std::shared_ptr<GlThread> thread, std::shared_ptr<const GlApi> gl,
                const std::optional<EglFenceApi>& fences)
       : thread_(std::move(thread)),
         gl_(std::move(gl)),
-        state_(fences ? std::make_shared<State>(thread_, *fences) : nullptr) {}
+        state_(fences ? std::make_shared<State>(thread_, gl_, *fences) : nullptr) {}
   // Waits for everything handed in, where that is possible: a release may need the GL thread,
   // so that one never waits here.
   ~ReleaseQueue();
@@ -39,31 +50,52 @@ class ReleaseQueue {
   ReleaseQueue& operator=(const ReleaseQueue&) = delete;
 
   // `release` runs once, later, in another thread, or at once in this one.
-  void after_gpu(std::function<void()> release);
+  void after_gpu(Release release);
+  // The same, for buffers of which there are several more: their fence may come with that of
+  // the next ones, kBatch of them and kLongestDelay later at the most.
+  void after_gpu_with_others(Release release);
   // Returns when everything handed in before has been released. Not on the GL thread.
   void drain();
+  // Drains, and has whoever comes later wait himself, but on the GL thread: with the last
+  // frame that an application gives back after the stream's end, everything is gone when the
+  // call returns. What ended in a thread of ours then ended the EGL display that the next
+  // pipeline had just begun to use.
+  void finish();
 
  private:
   struct Pending {
     EGLSyncKHR fence = EGL_NO_SYNC_KHR;
-    std::function<void()> release;
+    std::vector<Release> releases;
   };
+  using Clock = std::chrono::steady_clock;
   // Shared with the reaper, which may outlive this object when a release drops its last owner.
   struct State {
-    State(std::shared_ptr<GlThread> gl_thread, const EglFenceApi& api)
-        : thread(std::move(gl_thread)), fences(api) {}
+    State(std::shared_ptr<GlThread> gl_thread, std::shared_ptr<const GlApi> gl_api,
+          const EglFenceApi& api)
+        : thread(std::move(gl_thread)), gl(std::move(gl_api)), fences(api) {}
     const std::shared_ptr<GlThread> thread;  // keeps the display that the fences live in
+    const std::shared_ptr<const GlApi> gl;
     const EglFenceApi fences;
 
     std::mutex lock;
     std::condition_variable wake;
     std::condition_variable idle;
     std::deque<Pending> pending;
+    std::vector<Release> late;  // without a fence so far
+    Clock::time_point late_until;
+    bool watching = false;  // the reaper looks after `late` when its time has come
+    bool hurry = false;     // …or before
     bool releasing = false;
     bool stopping = false;
+    bool finished = false;
+
+    [[nodiscard]] bool is_idle() const { return pending.empty() && late.empty() && !releasing; }
   };
 
-  void wait_on_gl_thread() const;
+  enum class Waits { InReaper, Here };
+  // A fence behind everything submitted, for all of them.
+  void fence(std::vector<Release> releases, Waits waits);
+  [[nodiscard]] bool has_reaper();
   [[nodiscard]] bool start();
   static void reap(State& state);
 

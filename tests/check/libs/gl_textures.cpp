@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Uploads with every kind of pitch, textures used again, and buffers given back behind fences.
+// Uploads with every kind of pitch, textures used again.
 
-#include <atomic>
-#include <future>
-
-#include "lib/gl/release_queue.hpp"
 #include "lib/gl/texture_pool.hpp"
 #include "lib/gl/texture_uploader.hpp"
 #include "tests/check/support/check.hpp"
@@ -111,92 +107,6 @@ GST_START_TEST(gl_out_of_memory_gives_no_textures) {
 }
 GST_END_TEST;
 
-GST_START_TEST(a_release_waits_behind_a_flushed_fence) {
-  FakeGl::reset();
-  FakeGl::get().on_fence_wait = [] {};
-  std::atomic<int> released{0};
-  {
-    gl::ReleaseQueue queue(std::make_shared<test::FakeGlThread>(),
-                           std::make_shared<const gl::GlApi>(FakeGl::api()),
-                           FakeGl::fence_api());
-    for (int i = 0; i < 3; ++i) queue.after_gpu([&] { ++released; });
-    queue.drain();
-    fail_unless_equals_int(released, 3);
-    fail_unless(FakeGl::get().calls[0] == "fence" && FakeGl::get().calls[1] == "flush");
-    queue.after_gpu([&] { ++released; });
-  }
-  fail_unless_equals_int(released, 4);  // the queue's end waits too
-  fail_unless_equals_int(FakeGl::get().fences_alive, 0);
-}
-GST_END_TEST;
-
-GST_START_TEST(a_gpu_that_has_nothing_to_do_is_not_waited_for) {
-  FakeGl::reset();
-  bool released = false;
-  gl::ReleaseQueue queue(std::make_shared<test::FakeGlThread>(),
-                         std::make_shared<const gl::GlApi>(FakeGl::api()), FakeGl::fence_api());
-  queue.after_gpu([&] { released = true; });
-  fail_unless(released);
-  fail_unless(FakeGl::get().calls[0] == "fence" && FakeGl::get().calls[1] == "flush");
-  fail_unless_equals_int(FakeGl::get().fences_alive, 0);
-  // One that is not done is waited for by somebody else.
-  std::promise<void> gpu_is_done;
-  FakeGl::get().on_fence_wait = [done = gpu_is_done.get_future().share()] { done.wait(); };
-  std::atomic<bool> later{false};
-  queue.after_gpu([&] { later = true; });
-  fail_unless(!later);
-  gpu_is_done.set_value();
-  queue.drain();
-  fail_unless(later);
-}
-GST_END_TEST;
-
-GST_START_TEST(without_fences_the_gl_thread_finishes_first) {
-  FakeGl::reset();
-  bool released = false;
-  gl::ReleaseQueue queue(std::make_shared<test::FakeGlThread>(),
-                         std::make_shared<const gl::GlApi>(FakeGl::api()), std::nullopt);
-  queue.after_gpu([&] {
-    fail_unless(FakeGl::get().calls.back() == "finish");
-    released = true;
-  });
-  fail_unless(released);
-}
-GST_END_TEST;
-
-GST_START_TEST(a_fence_that_cannot_be_made_is_replaced_by_waiting) {
-  FakeGl::reset();
-  FakeGl::get().fences_work = false;
-  bool released = false;
-  gl::ReleaseQueue queue(std::make_shared<test::FakeGlThread>(),
-                         std::make_shared<const gl::GlApi>(FakeGl::api()), FakeGl::fence_api());
-  queue.after_gpu([&] {
-    fail_unless(FakeGl::get().calls.back() == "finish");
-    released = true;
-  });
-  fail_unless(released);
-}
-GST_END_TEST;
-
-GST_START_TEST(a_release_may_end_the_queue_that_runs_it) {
-  for (const bool at_once : {true, false}) {
-    FakeGl::reset();
-    if (!at_once) FakeGl::get().on_fence_wait = [] {};
-    std::atomic<bool> done{false};
-    auto queue = std::make_shared<gl::ReleaseQueue>(
-        std::make_shared<test::FakeGlThread>(),
-        std::make_shared<const gl::GlApi>(FakeGl::api()), FakeGl::fence_api());
-    auto* raw = queue.get();
-    raw->after_gpu([held = std::move(queue), &done]() mutable {
-      held.reset();
-      done = true;
-      done.notify_all();
-    });
-    done.wait(false);
-  }
-}
-GST_END_TEST;
-
 int main(int argc, char** argv) {
   gst_check_init(&argc, &argv);
   Suite* suite = suite_create("gl_textures");
@@ -208,10 +118,5 @@ int main(int argc, char** argv) {
   tcase_add_test(tests, textures_come_back_for_the_same_specs_only);
   tcase_add_test(tests, idle_textures_are_bounded_and_go_with_clear);
   tcase_add_test(tests, gl_out_of_memory_gives_no_textures);
-  tcase_add_test(tests, a_release_waits_behind_a_flushed_fence);
-  tcase_add_test(tests, a_gpu_that_has_nothing_to_do_is_not_waited_for);
-  tcase_add_test(tests, without_fences_the_gl_thread_finishes_first);
-  tcase_add_test(tests, a_fence_that_cannot_be_made_is_replaced_by_waiting);
-  tcase_add_test(tests, a_release_may_end_the_queue_that_runs_it);
   return gst_check_run_suite(suite, "gl_textures", __FILE__);
 }

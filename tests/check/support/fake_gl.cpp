@@ -2,12 +2,18 @@
 #include "tests/check/support/fake_gl.hpp"
 
 #include <algorithm>
+#include <mutex>
 
 namespace dxva::test {
 namespace {
 
 FakeGl& fake() {
   return FakeGl::get();
+}
+// Of what fences change: they are made and ended in several threads.
+std::mutex& fence_lock() {
+  static std::mutex lock;
+  return lock;
 }
 void say(const std::string& call) {
   fake().calls.push_back(call);
@@ -41,6 +47,7 @@ void set_pixel_store(GLenum name, GLint value) {
   fake().pixel_store[name] = value;
 }
 void flush() {
+  const std::lock_guard guard(fence_lock());
   say("flush");
 }
 void finish() {
@@ -127,12 +134,14 @@ void target_storage(GLenum target, void*, const GLint*) {
 }
 
 EGLSyncKHR create_sync(EGLDisplay, EGLenum, const EGLint*) {
+  const std::lock_guard guard(fence_lock());
   say("fence");
   if (!fake().fences_work) return EGL_NO_SYNC_KHR;
   ++fake().fences_alive;
   return reinterpret_cast<EGLSyncKHR>(1);
 }
 EGLBoolean destroy_sync(EGLDisplay, EGLSyncKHR) {
+  const std::lock_guard guard(fence_lock());
   --fake().fences_alive;
   return EGL_TRUE;
 }

@@ -3,6 +3,7 @@
 
 // An OpenGL and an EGL that do what the test says and write down what they were asked.
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -58,7 +59,7 @@ struct FakeGl {
 // Value of an attribute in a list that eglCreateImageKHR got; -1 when it was not there.
 [[nodiscard]] EGLint attribute(const std::vector<EGLint>& list, EGLint name);
 
-// Runs jobs at once and counts them.
+// Runs jobs at once, where they come from, and counts them.
 class FakeGlThread final : public gl::GlThread {
  public:
   void run(const std::function<void()>& job) override {
@@ -66,7 +67,7 @@ class FakeGlThread final : public gl::GlThread {
     job();
   }
   [[nodiscard]] bool is_current() const override { return false; }
-  int jobs = 0;
+  std::atomic<int> jobs{0};
 };
 
 }  // namespace dxva::test
