@@ -38,5 +38,5 @@ class Plan:
         """Frames of the warm-up, and of all with it. What is measured on the way (dxvadec's ways of reading a surface,
         dxvaglupload's of uploading) has come to its end after 40."""
         measured = {"2160p": 80, "1080p": 240}.get(name, 240)
-        warm_up = max(10, int(50 * self.scale))
+        warm_up = 50 if self.scale >= 0.5 else 10
         return warm_up, warm_up + max(20, int(measured * self.scale))

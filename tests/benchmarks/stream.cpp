@@ -16,10 +16,12 @@ namespace {
 // More than the caches of a processor hold: whoever makes pictures makes new ones.
 constexpr size_t kPictures = 8;
 
-// GstGL's own memories upload when they are mapped, ours have their texture already; both on
-// the GL thread, once a frame.
-void map_memories(GstGLContext*, gpointer data) {
+// What a sink does. GstGL's own memories upload when they are mapped, ours have their texture
+// already; both on the GL thread, once a frame.
+void map_memories(GstGLContext* context, gpointer data) {
   auto* buffer = static_cast<GstBuffer*>(data);
+  if (GstGLSyncMeta* fence = gst_buffer_get_gl_sync_meta(buffer))
+    gst_gl_sync_meta_wait(fence, context);
   for (guint i = 0; i < gst_buffer_n_memory(buffer); ++i) {
     GstMapInfo map;
     GstMemory* memory = gst_buffer_peek_memory(buffer, i);
