@@ -17,11 +17,6 @@ using namespace dxva::test;
 
 namespace {
 
-// DMA_DRM caps are words to dxvadec and to its base class: GStreamer 1.22 carries them as well
-// as 1.24, once it says that it is one. Only the base class's pool, which nobody uses, must not
-// see them.
-bool pretend_dma_drm = false;
-
 template <typename Function>
 Function real(const char* name) {
   return reinterpret_cast<Function>(::dlsym(RTLD_NEXT, name));
@@ -29,19 +24,22 @@ Function real(const char* name) {
 
 }  // namespace
 
+// DMA_DRM caps are words to dxvadec and to its base class: GStreamer 1.22 carries them as well
+// as 1.24, once it says that it is one. It says so from the start: the process that first reads
+// the plugin has its templates for good, and hands them to each case. Only the base class's
+// pool, which nobody uses, must not see them.
 extern "C" {
 [[gnu::visibility("default")]] void gst_version(guint* major, guint* minor, guint* micro,
                                                 guint* nano) {
   real<decltype(&gst_version)>("gst_version")(major, minor, micro, nano);
-  if (pretend_dma_drm) *minor = std::max(*minor, 24u);
+  *minor = std::max(*minor, 24u);
 }
 
 [[gnu::visibility("default")]] gboolean gst_buffer_pool_set_config(GstBufferPool* pool,
                                                                    GstStructure* config) {
   GstCaps* caps = nullptr;
   guint size = 0, least = 0, most = 0;
-  if (pretend_dma_drm &&
-      gst_buffer_pool_config_get_params(config, &caps, &size, &least, &most) && caps &&
+  if (gst_buffer_pool_config_get_params(config, &caps, &size, &least, &most) && caps &&
       gst_structure_has_field(gst_caps_get_structure(caps, 0), "drm-format")) {
     const auto plain = dxva::gst::GstPtr<GstCaps>::adopt(
         gst_caps_from_string("video/x-raw,format=NV12,width=16,height=16"));
@@ -167,7 +165,6 @@ GST_END_TEST
 // --- DMA_DRM, of GStreamer 1.24 and of those that say they are
 
 GST_START_TEST(dma_drm_caps_say_the_layout_that_the_driver_made) {
-  pretend_dma_drm = true;
   tiled_driver("honoured");
   const auto wanted = reference();
   // Second in the list is good enough: it is what the driver decodes into best.
@@ -182,7 +179,6 @@ GST_START_TEST(dma_drm_caps_say_the_layout_that_the_driver_made) {
 GST_END_TEST
 
 GST_START_TEST(of_several_layouts_the_driver_makes_one_that_is_listed) {
-  pretend_dma_drm = true;
   tiled_driver("honoured");
   const Decoded out = decode(
       source(h264_mp4()), "dxvadec",
@@ -193,7 +189,6 @@ GST_START_TEST(of_several_layouts_the_driver_makes_one_that_is_listed) {
 GST_END_TEST
 
 GST_START_TEST(a_layout_that_no_driver_makes_is_a_copy_with_that_reason) {
-  pretend_dma_drm = true;
   for (const char* layout : {"tight", "tiled"}) {
     tiled_driver("honoured");
     g_setenv("DXVASOFT_LAYOUT", layout, TRUE);
@@ -207,7 +202,6 @@ GST_START_TEST(a_layout_that_no_driver_makes_is_a_copy_with_that_reason) {
 GST_END_TEST
 
 GST_START_TEST(surfaces_that_turn_to_a_layout_downstream_lacks_are_copied_alone) {
-  pretend_dma_drm = true;
   tiled_driver("honoured");
   g_setenv("DXVASOFT_TILED_FROM", "25", TRUE);
   const Decoded out =
@@ -259,7 +253,6 @@ constexpr uint64_t kMostOnTheWay = 12;
 }  // namespace
 
 GST_START_TEST(after_a_tiling_that_cannot_be_imported_the_driver_makes_other_surfaces) {
-  pretend_dma_drm = true;
   tiled_driver("honoured");
   const Decoded out = decode(source(h264_mp4()), "dxvadec",
                              refusing_tiles(drm_caps("NV12:0x7f00000000000001, NV12")));
@@ -273,7 +266,6 @@ GST_START_TEST(after_a_tiling_that_cannot_be_imported_the_driver_makes_other_sur
 GST_END_TEST
 
 GST_START_TEST(after_a_tiling_that_cannot_be_imported_the_device_copies) {
-  pretend_dma_drm = true;
   tiled_driver("not-decoded");
   const auto wanted = reference();
   const std::string both = drm_caps("NV12:0x7f00000000000001, NV12");
@@ -299,7 +291,6 @@ GST_START_TEST(after_a_tiling_that_cannot_be_imported_the_device_copies) {
 GST_END_TEST
 
 GST_START_TEST(after_a_tiling_that_cannot_be_imported_the_cpu_copies_where_nobody_else_can) {
-  pretend_dma_drm = true;
   const auto wanted = reference();
   // A device that cannot copy, and a consumer that takes nothing that it could copy into.
   for (const auto& [fault, formats] :
