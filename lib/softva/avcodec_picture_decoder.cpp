@@ -50,6 +50,9 @@ Result<std::unique_ptr<AvcodecPictureDecoder>> AvcodecPictureDecoder::create(con
   // Headers of some codecs allow sizes that would take all memory.
   context->max_pixels = kMaxPixels;
   context->log_level_offset = kQuiet;
+  // Since FFmpeg 8 the H.265 decoder refuses a picture whose reference is missing or damaged
+  // unless it is told to give out what is damaged. What comes out is ours to choose (`begun_`).
+  context->flags |= AV_CODEC_FLAG_OUTPUT_CORRUPT;
   // Error concealment stays at libavcodec's default: damage looks as it does in software.
   if (const int status = avcodec_open2(context, codec, nullptr); status < 0)
     return Error{.code = ErrorCode::Failed,
