@@ -341,12 +341,17 @@ GstFlowReturn Decoder::answer_error(const Error& error) {
       return flow;
     case ErrorCode::Unsupported:
       stats_.count_error();
-      GST_ELEMENT_ERROR(
-          &element_, STREAM, CODEC_NOT_FOUND,
-          (_("The device (%s) cannot decode this stream (%s): %s.%s"), hardware_.name().c_str(),
-           stream_name().c_str(), reason_name(error.reason),
-           active_.software_fallback ? "" : _(" software-fallback is off.")),
-          ("%s", text.c_str()));
+      if (error.reason == Reason::None || active_.software_fallback)
+        GST_ELEMENT_ERROR(&element_, STREAM, CODEC_NOT_FOUND,
+                          (_("This stream (%s) cannot be decoded: %s."), stream_name().c_str(),
+                           error.text.c_str()),
+                          ("%s", text.c_str()));
+      else
+        GST_ELEMENT_ERROR(
+            &element_, STREAM, CODEC_NOT_FOUND,
+            (_("The device (%s) cannot decode this stream (%s): %s. software-fallback is off."),
+             hardware_.name().c_str(), stream_name().c_str(), reason_name(error.reason)),
+            ("%s", text.c_str()));
       return GST_FLOW_ERROR;
     case ErrorCode::DeviceLost:
       stats_.count_error();

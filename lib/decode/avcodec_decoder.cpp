@@ -17,6 +17,7 @@
 #include "lib/decode/pending_pictures.hpp"
 #include "lib/decode/replay_queue.hpp"
 #include "lib/decode/sync_point.hpp"
+#include "lib/decode/unserved.hpp"
 
 namespace dxva::decode {
 
@@ -117,6 +118,7 @@ class AvcodecDecoder final : public BitstreamDecoder {
   uint32_t packets_to_wait_ = 0;  // in software, before the device is tried again
   bool corrupt_ = false;          // since the last sync point
   bool drained_ = false;          // and nothing sent since
+  bool shown_ = false;            // a picture of this stream
 
   std::atomic<bool> interrupted_ = false;
 
@@ -180,6 +182,12 @@ Status AvcodecDecoder::send(const Packet& packet) {
   if (packet.data.size() > INT32_MAX - AV_INPUT_BUFFER_PADDING_SIZE)
     return Error{.code = ErrorCode::BadInput, .call = "send", .text = "packet too large"};
 
+  // A picture of JPEG is a stream of its own.
+  if (!shown_ || params_.codec == Codec::Jpeg)
+    if (std::string what = unserved(params_.codec, packet.data, params_.codec_data);
+        !what.empty())
+      return Error{.code = ErrorCode::Unsupported, .call = "send", .text = std::move(what)};
+
   if (std::exchange(drained_, false)) {
     pending_.drained();
     replay_.clear();
@@ -235,6 +243,7 @@ Status AvcodecDecoder::decode(const StoredPacket& packet, bool may_restart) {
 }
 
 void AvcodecDecoder::output(AVFrame& frame, uint32_t number) {
+  shown_ = true;
   // A replay shows pictures again; they are not awaited any more.
   const auto marks = pending_.output(number);
   if (!marks) return;

@@ -167,9 +167,13 @@ bool take_pixels(AVFrame& frame, DecodedFrame& out) {
     return false;
   }
   out.chroma = chroma_of(*description);
+  // An alpha channel is left behind. JPEG's CMYK comes with one, of which nothing shines
+  // through.
+  constexpr uint32_t kWithoutAlpha = 3;
   out.bit_depth = static_cast<uint32_t>(description->comp[0].depth);
-  out.software.plane_count =
-      static_cast<uint32_t>(av_pix_fmt_count_planes(static_cast<AVPixelFormat>(frame.format)));
+  out.software.plane_count = std::min(
+      kWithoutAlpha,
+      static_cast<uint32_t>(av_pix_fmt_count_planes(static_cast<AVPixelFormat>(frame.format))));
   for (uint32_t i = 0; i < out.software.plane_count; ++i) {
     if (frame.linesize[i] <= 0) return false;  // upside down: no decoder of ours does it
     out.software.planes[i] = {.data = frame.data[i],

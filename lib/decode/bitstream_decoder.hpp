@@ -134,7 +134,8 @@ class BitstreamDecoder {
   //   Busy        interrupted; the packet is lost, which a flush does not mind
   //   DeviceLost  the device failed and software is not allowed
   //   NoMemory    downstream holds every surface
-  //   Unsupported no decoder for this stream
+  //   Unsupported no decoder for this stream; without a reason it is none for a device or the
+  //               CPU, and the text says what the stream is and what to do
   // A device that fails where software is allowed is no error: the packets since the last sync
   // point are decoded again on the CPU, and mode() says so.
   [[nodiscard]] virtual Status send(const Packet& packet) = 0;

@@ -3,6 +3,8 @@
 
 #include <optional>
 
+#include "lib/decode/nal_units.hpp"
+
 namespace dxva::decode {
 
 namespace {
@@ -20,44 +22,16 @@ bool is_vp9_key_frame(uint8_t first) {
 
 using Bytes = std::span<const uint8_t>;
 
-// The bytes behind the next start code (00 00 01); empty: there is none.
-Bytes behind_start_code(Bytes data) {
-  for (size_t i = 0; i + 3 < data.size(); ++i)
-    if (data[i] == 0 && data[i + 1] == 0 && data[i + 2] == 1) return data.subspan(i + 3);
-  return {};
-}
-
-// Calls `is` with the first byte of each NAL unit until it knows.
-template <typename Function>
-bool ask_nal_units(Bytes data, size_t length_bytes, Function is) {
-  while (!data.empty()) {
-    if (length_bytes == 0) {
-      data = behind_start_code(data);
-      if (data.empty()) break;
-      if (const std::optional<bool> known = is(data[0])) return *known;
-      continue;
-    }
-    if (data.size() <= length_bytes) break;
-    size_t length = 0;
-    for (size_t i = 0; i < length_bytes; ++i) length = length << 8 | data[i];
-    data = data.subspan(length_bytes);
-    if (length == 0 || length > data.size()) break;
-    if (const std::optional<bool> known = is(data[0])) return *known;
-    data = data.subspan(length);
-  }
-  return false;
-}
-
 // H.264 table 7-1: 1 to 5 are slices, 5 of an IDR picture.
-std::optional<bool> is_h264_idr(uint8_t first) {
-  const int type = first & 0x1f;
+std::optional<bool> is_h264_idr(Bytes unit) {
+  const int type = unit[0] & 0x1f;
   if (type < 1 || type > 5) return std::nullopt;
   return type == 5;
 }
 
 // H.265 table 7-1: 0 to 31 are slices, 19 and 20 of an IDR picture.
-std::optional<bool> is_h265_idr(uint8_t first) {
-  const int type = first >> 1 & 0x3f;
+std::optional<bool> is_h265_idr(Bytes unit) {
+  const int type = unit[0] >> 1 & 0x3f;
   if (type > 31) return std::nullopt;
   return type == 19 || type == 20;
 }
@@ -67,11 +41,6 @@ bool is_closed_group(Bytes data) {
   while (!(data = behind_start_code(data)).empty())
     if (data[0] == 0xb8) return data.size() > 4 && (data[4] & 0x40) != 0;
   return false;
-}
-
-// avcC 5.3.3.1.2 and hvcC 8.3.3.1.2 of ISO/IEC 14496-15: lengthSizeMinusOne.
-size_t length_bytes_of(Bytes codec_data, size_t at) {
-  return codec_data.size() > at ? (codec_data[at] & 3u) + 1 : 0;
 }
 
 }  // namespace

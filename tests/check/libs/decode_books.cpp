@@ -8,6 +8,7 @@
 #include "lib/decode/pending_pictures.hpp"
 #include "lib/decode/replay_queue.hpp"
 #include "lib/decode/sync_point.hpp"
+#include "lib/decode/unserved.hpp"
 #include "tests/check/support/check.hpp"
 
 using namespace dxva::decode;
@@ -268,11 +269,103 @@ GST_START_TEST(only_pictures_that_close_the_past_start_anew) {
 }
 GST_END_TEST
 
+namespace {
+
+const Bytes kStart = {0, 0, 1};
+const Bytes kBaselineSps = {0x67, 66, 0, 30, 0xff};
+const Bytes kHighSps = {0x67, 100, 0, 30, 0xff};
+const Bytes kPlainPps = {0x68, 0b1'1'0'0'1'1'1'0, 0x80};
+const Bytes kGroupsPps = {0x68, 0b1'1'0'0'010'1, 0b1'1'1'1'0'00'1, 0x80};  // two, interleaved
+const Bytes kSlice = {0x65, 0x88, 0x84};
+
+std::string in_byte_stream(const Bytes& sps, std::initializer_list<Bytes> sets) {
+  Bytes unit = joined({kStart, sps});
+  for (const Bytes& pps : sets) unit = joined({unit, kStart, pps});
+  return unserved(Codec::H264, joined({unit, kStart, kSlice}), {});
+}
+
+// `transform` above 2: no segment of Adobe's.
+Bytes jpeg_of_four(uint8_t transform, uint8_t first_sampling, uint8_t last_sampling) {
+  const Bytes adobe = {0xff, 0xee, 0,   14, 'A', 'd', 'o', 'b',
+                       'e',  0,    100, 0,  0,   0,   0,   transform};
+  return joined({{0xff, 0xd8},
+                 transform > 2 ? Bytes() : adobe,
+                 {0xff, 0xc0, 0,
+                  20,   8,    0,
+                  8,    0,    8,
+                  4,    1,    first_sampling,
+                  0,    2,    0x11,
+                  0,    3,    0x11,
+                  0,    4,    last_sampling,
+                  0},
+                 {0xff, 0xda, 0, 14, 4, 1, 0, 2, 0, 3, 0, 4, 0, 0, 63, 0}});
+}
+
+}  // namespace
+
+GST_START_TEST(slice_groups_are_named_where_every_parameter_set_has_them) {
+  const std::string told = in_byte_stream(kBaselineSps, {kGroupsPps});
+  fail_unless(told.find("slice groups (FMO)") != std::string::npos, "%s", told.c_str());
+  fail_unless(told.find("openh264dec") != std::string::npos);
+  fail_unless(in_byte_stream(kBaselineSps, {kPlainPps}).empty());
+  fail_unless(in_byte_stream(kBaselineSps, {kGroupsPps, kPlainPps}).empty());
+  // A profile without them: a damaged set, and the next one may be whole.
+  fail_unless(in_byte_stream(kHighSps, {kGroupsPps}).empty());
+  fail_unless(unserved(Codec::H264, joined({kStart, kSlice}), {}).empty());
+  fail_unless(unserved(Codec::H264, {}, {}).empty());
+}
+GST_END_TEST
+
+GST_START_TEST(slice_groups_are_found_in_avcc) {
+  const auto length = [](const Bytes& unit) {
+    return Bytes{0, static_cast<uint8_t>(unit.size())};
+  };
+  const auto avcc = [&](const Bytes& pps) {
+    return joined({{1, 66, 0, 30, 0xff, 0xe1},
+                   length(kBaselineSps),
+                   kBaselineSps,
+                   {1},
+                   length(pps),
+                   pps});
+  };
+  const Bytes packet = joined({{0, 0, 0, 3}, kSlice});
+  fail_if(unserved(Codec::H264, packet, avcc(kGroupsPps)).empty());
+  fail_unless(unserved(Codec::H264, packet, avcc(kPlainPps)).empty());
+  for (size_t cut = 0; cut < avcc(kPlainPps).size(); ++cut) {
+    Bytes shorter = avcc(kPlainPps);
+    shorter.resize(cut);
+    fail_unless(unserved(Codec::H264, packet, shorter).empty(), "%zu", cut);
+  }
+}
+GST_END_TEST
+
+GST_START_TEST(jpeg_of_four_components_is_named_where_nobody_knows_its_colours) {
+  for (const uint8_t transform : {0, 2})
+    for (const uint8_t sampling : {0x11, 0x22})
+      fail_unless(
+          unserved(Codec::Jpeg, jpeg_of_four(transform, sampling, sampling), {}).empty());
+  for (const Bytes& wrong : {jpeg_of_four(3, 0x11, 0x11), jpeg_of_four(1, 0x11, 0x11),
+                             jpeg_of_four(0, 0x21, 0x21)}) {
+    const std::string told = unserved(Codec::Jpeg, wrong, {});
+    fail_unless(told.find("four components (CMYK)") != std::string::npos, "%s", told.c_str());
+  }
+  // Cut off anywhere it is no more than damaged.
+  for (size_t cut = 0; cut < 20; ++cut) {
+    Bytes shorter = jpeg_of_four(3, 0x11, 0x11);
+    shorter.resize(cut);
+    fail_unless(unserved(Codec::Jpeg, shorter, {}).empty(), "%zu", cut);
+  }
+}
+GST_END_TEST
+
 static Suite* decode_books_suite() {
   Suite* suite = suite_create("decode_books");
   TCase* pending = tcase_create("pending pictures");
   tcase_add_test(pending, a_second_field_is_abandoned_at_the_next_picture);
   tcase_add_test(pending, jpeg_scans_are_counted_by_their_markers);
+  tcase_add_test(pending, slice_groups_are_named_where_every_parameter_set_has_them);
+  tcase_add_test(pending, slice_groups_are_found_in_avcc);
+  tcase_add_test(pending, jpeg_of_four_components_is_named_where_nobody_knows_its_colours);
   tcase_add_test(pending, av1_metadata_is_read_and_kept);
   tcase_add_test(pending, broken_av1_metadata_says_nothing);
   tcase_add_test(pending, a_reordered_picture_is_waited_for);
