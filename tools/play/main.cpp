@@ -69,8 +69,11 @@ class FrameWork {
           g_compute_checksum_for_data(G_CHECKSUM_MD5, tight.bytes.data(), tight.bytes.size()));
       std::fprintf(md5_list_.get(), "%s\n", md5.get());
     }
-    return reference_ ? reference_->compare(tight, !pipeline.decodes_in_software())
-                      : Status(Done{});
+    if (!reference_) return Done{};
+    const bool damaged =
+        GST_BUFFER_FLAG_IS_SET(gst_sample_get_buffer(sample), GST_BUFFER_FLAG_CORRUPTED);
+    return reference_->compare(
+        tight, {.one_thread = !pipeline.decodes_in_software(), .damaged = damaged});
   }
 
   void finish(const Options& options, Summary& summary) {
@@ -82,6 +85,8 @@ class FrameWork {
       reference_->finish();
       summary.mismatches = reference_->mismatches();
       summary.first_mismatch = reference_->first_mismatch();
+      summary.damaged = reference_->damaged();
+      summary.first_damaged = reference_->first_damaged();
     }
     if (with_sheet_ && frames_ > 0) {
       if (auto written = sheet_.write(options.sheet); written)

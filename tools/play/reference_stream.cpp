@@ -26,7 +26,7 @@ ReferenceStream::~ReferenceStream() {
 }
 
 Status ReferenceStream::start(const std::string& media, const std::string& pixel_format,
-                              bool one_thread) {
+                              unsigned threads) {
   if (pixel_format.empty())
     return Error{.code = ErrorCode::Unsupported,
                  .call = "",
@@ -35,13 +35,13 @@ Status ReferenceStream::start(const std::string& media, const std::string& pixel
   // once, at its own size.
   const std::string filters = keeping_filters(pixel_format);
   GError* failure = nullptr;
-  process_ = g_subprocess_new(static_cast<GSubprocessFlags>(G_SUBPROCESS_FLAGS_STDOUT_PIPE |
-                                                            G_SUBPROCESS_FLAGS_STDERR_SILENCE),
-                              &failure, "ffmpeg", "-nostdin", "-v", "quiet", "-flags",
-                              "unaligned", "-threads", one_thread ? "1" : "0", "-noautorotate",
-                              "-i", media.c_str(), "-map", "0:v:0", "-fps_mode", "passthrough",
-                              "-noautoscale", "-vf", filters.c_str(), "-pix_fmt",
-                              pixel_format.c_str(), "-f", "rawvideo", "-", nullptr);
+  process_ = g_subprocess_new(
+      static_cast<GSubprocessFlags>(G_SUBPROCESS_FLAGS_STDOUT_PIPE |
+                                    G_SUBPROCESS_FLAGS_STDERR_SILENCE),
+      &failure, "ffmpeg", "-nostdin", "-v", "quiet", "-flags", "unaligned", "-threads",
+      std::to_string(threads).c_str(), "-noautorotate", "-i", media.c_str(), "-map", "0:v:0",
+      "-fps_mode", "passthrough", "-noautoscale", "-vf", filters.c_str(), "-pix_fmt",
+      pixel_format.c_str(), "-f", "rawvideo", "-", nullptr);
   if (process_) return Done{};
   const Owned<GError> owned(failure);
   return Error{.code = ErrorCode::Unsupported,

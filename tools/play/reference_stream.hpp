@@ -19,9 +19,9 @@ class ReferenceStream {
   ReferenceStream(const ReferenceStream&) = delete;
   ReferenceStream& operator=(const ReferenceStream&) = delete;
 
-  // `pixel_format` is FFmpeg's name.
+  // `pixel_format` is FFmpeg's name; `threads` 0: as many as ffmpeg likes.
   [[nodiscard]] Status start(const std::string& media, const std::string& pixel_format,
-                             bool one_thread);
+                             unsigned threads);
   [[nodiscard]] bool started() const { return process_ != nullptr; }
   // How many bytes there were; fewer than asked for only at the end.
   size_t read(uint8_t* into, size_t bytes);

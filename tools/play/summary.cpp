@@ -102,9 +102,14 @@ std::string Summary::text() const {
   out += "\n";
   if (mismatches) {
     out += "check     ";
-    out += *mismatches == 0
-               ? "every frame equals libavcodec's software decode\n"
-               : std::to_string(*mismatches) + " mismatches: " + first_mismatch + "\n";
+    if (*mismatches > 0)
+      out += std::to_string(*mismatches) + " mismatches: " + first_mismatch + "\n";
+    else if (damaged > 0)
+      out += std::to_string(frames - damaged) + " frames equal libavcodec's software decode\n";
+    else
+      out += "every frame equals libavcodec's software decode\n";
+    if (damaged > 0)
+      out += "damaged   " + std::to_string(damaged) + ", not compared: " + first_damaged + "\n";
   }
   if (!sheet.empty()) out += "sheet     " + sheet + "\n";
   if (!timeline.empty()) out += "timeline  " + timeline + "\n";
@@ -149,6 +154,8 @@ std::string Summary::json() const {
   if (mismatches) {
     number("mismatches", *mismatches);
     if (!first_mismatch.empty()) text("first-mismatch", first_mismatch);
+    number("damaged", damaged);
+    if (!first_damaged.empty()) text("first-damaged", first_damaged);
   } else {
     member("mismatches");
     json_builder_add_null_value(builder);

@@ -30,6 +30,8 @@ struct Summary {
   // Only with --check.
   std::optional<uint64_t> mismatches;
   std::string first_mismatch;
+  uint64_t damaged = 0;  // and therefore not compared
+  std::string first_damaged;
   std::string sheet;     // empty: none written
   std::string timeline;  // the same
   // An output that could not be written; all the rest of the summary is true nevertheless.

@@ -39,6 +39,56 @@ def all_on(tap: Tap, name: str, ran: rig.Ran, step: str, reason: str | None = No
              (not reasons if reason is None else reasons.get(reason) == FRAMES), name, str(ran))
 
 
+# ffmpeg, but every picture from the first of `changed` on is wrong by CHANGE, in which `threads` may be.
+CHANGED_REFERENCE = """#!/usr/bin/env python3
+import os, shutil, subprocess, sys
+threads = int(sys.argv[sys.argv.index("-threads") + 1])
+real = shutil.which("ffmpeg", path=os.environ["PATH"].split(":", 1)[1])
+pictures = bytearray(subprocess.run([real, *sys.argv[1:]], stdout=subprocess.PIPE).stdout)
+size = 160 * 120 * 3 // 2
+for at in range(FIRST * size, len(pictures), size):
+    pictures[at] ^= CHANGE
+sys.stdout.buffer.write(pictures)
+"""
+
+
+def check_damage(tap: Tap) -> None:
+    """What `--check` says of a frame that differs: wrong, or damaged."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        clip, broken = folder / "clip.h264", folder / "broken.h264"
+        made = rig.run(["ffmpeg", "-nostdin", "-v", "error", "-f", "lavfi", "-i", "testsrc2=s=160x120:r=25", "-frames:v", "12",
+                        "-c:v", "libx264", "-bf", "0", "-g", "8", "-keyint_min", "8", "-sc_threshold", "0", "-x264-params",
+                        "slices=1:threads=1", str(clip)])
+        if made.status != 0:
+            tap.skip("a frame that differs is wrong or damaged", "this ffmpeg has no libx264")
+            return
+
+        def checked(media: Path, first: int, change: str) -> tuple[rig.Ran, rig.Ran]:
+            reference = folder / "ffmpeg"
+            reference.write_text(CHANGED_REFERENCE.replace("FIRST", str(first)).replace("CHANGE", change))
+            reference.chmod(0o755)
+            path = f"{folder}:{rig.os.environ['PATH']}"
+            return play("--check", "--json", media=str(media), PATH=path), play("--check", media=str(media), PATH=path)
+
+        ran, text = checked(clip, 11, "1")
+        tap.case(ran.status == 1 and summary(ran)["mismatches"] == 1 and summary(ran)["damaged"] == 0 and
+                 "1 mismatches: frame 11" in text.out, "where libavcodec agrees with itself a difference is a mismatch", str(ran))
+        ran, text = checked(clip, 11, "threads")
+        tap.case(ran.status == 0 and summary(ran)["mismatches"] == 0 and summary(ran)["damaged"] == 1 and
+                 "11 frames equal libavcodec's software decode\ndamaged   1, not compared: frame 11, of which libavcodec" in
+                 text.out, "where it does not the frame is damaged, and the others are compared", f"{ran}\n{text}")
+        units = re.split(rb"\x00?\x00\x00\x01", clip.read_bytes())[1:]
+        slices = [i for i, unit in enumerate(units) if unit[0] & 31 in (1, 5)]
+        units[slices[4]] = units[slices[4]][:2]  # its header ends in the middle
+        broken.write_bytes(b"".join(b"\x00\x00\x00\x01" + unit for unit in units))
+        ran, _ = checked(broken, 0, "1")
+        said = summary(ran)
+        tap.case(ran.status == 1 and said["damaged"] == 3 and said["mismatches"] >= 8 and
+                 said["first-damaged"].endswith(", says dxvadec"),
+                 "what dxvadec marks as damaged is damaged: the pictures between a broken one and the next start", str(ran))
+
+
 def main() -> None:
     if not Path(rig.clip()).is_file():
         skip_all("no clip: ./dev test makes one")
@@ -135,6 +185,7 @@ def main() -> None:
             asked = Path(folder, "arguments").read_text()
             tap.case(f"-threads {threads} " in asked,
                      f"the reference has the threads of {'software' if device else 'device'} decoding", asked)
+    check_damage(tap)
     with tempfile.TemporaryDirectory() as folder:
         odd = Path(folder, "-a #50% b.mp4")
         odd.symlink_to(rig.clip())
