@@ -3,6 +3,7 @@
 
 #include "gst/common/log_bridge.hpp"
 #include "gst/common/trace_board.hpp"
+#include "gst/common/variable_warning.hpp"
 #include "gst/dxva/gstdxvadec.hpp"
 #include "gst/tracer/gstdxvatracer.hpp"
 #include "lib/base/translation.hpp"
@@ -11,6 +12,7 @@ static gboolean plugin_init(GstPlugin* plugin) {
   dxva::bind_translations();
   dxva::gst::install_log_bridge();
   dxva::gst::install_trace_board();
+  dxva::gst::warn_of_variables();
   gst_plugin_add_dependency_simple(plugin, "GST_DXVA_DEVICE", "/dev/dri", "renderD",
                                    GST_PLUGIN_DEPENDENCY_FLAG_FILE_NAME_IS_PREFIX);
   gst_plugin_add_dependency_simple(plugin, nullptr, "/dev", "nvidiactl",

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "gst/common/gst_ptr.hpp"
@@ -22,6 +23,7 @@ struct _GstDxvaTracer {
   guint frames;
   TimelineFile* timeline;  // from constructed to finalize
   gchar* error;            // why the file cannot be written
+  GPtrArray* ignored;      // of gchar*: what is not understood of the parameters
   gboolean written;
 };
 
@@ -31,7 +33,7 @@ G_DEFINE_FINAL_TYPE_WITH_CODE(GstDxvaTracer, gst_dxva_tracer, GST_TYPE_TRACER,
 
 namespace {
 
-enum Property : guint { kFile = 1, kFrames, kError };
+enum Property : guint { kFile = 1, kFrames, kError, kIgnored };
 
 constexpr const char* kDefaultFile = "dxva-timeline.svg";
 constexpr guint kDefaultFrames = 1000;
@@ -67,21 +69,41 @@ void write_what_is_left() {
   }
 }
 
+// Visible to whoever set it: nobody else reads these settings.
+void ignore(GstDxvaTracer* self, const std::string& what) {
+  g_ptr_array_add(self->ignored, g_strdup(what.c_str()));
+  g_warning("dxva tracer: not understood: %s; file is a path, frames a number from 1 to %u",
+            what.c_str(), kMostFrames);
+}
+
+bool take_parameter(GstDxvaTracer* self, std::string_view name, const GValue* value) {
+  if (name == "file" && G_VALUE_HOLDS_STRING(value) && *g_value_get_string(value)) {
+    g_free(self->file);
+    self->file = g_value_dup_string(value);
+    return true;
+  }
+  if (name != "frames" || !G_VALUE_HOLDS_INT(value)) return false;
+  const gint frames = g_value_get_int(value);
+  if (frames < 1 || static_cast<guint>(frames) > kMostFrames) return false;
+  self->frames = static_cast<guint>(frames);
+  return true;
+}
+
 // file=…,frames=… as GST_TRACERS="dxva(…)" has them.
 void take_parameters(GstDxvaTracer* self, const gchar* parameters) {
   const dxva::gst::GlibString text(g_strdup_printf("dxva,%s", parameters));
   const dxva::gst::StructurePtr given(gst_structure_from_string(text.get(), nullptr));
   if (!given) {
-    g_warning("dxva tracer: not understood: %s", parameters);
+    ignore(self, parameters);
     return;
   }
-  if (const gchar* file = gst_structure_get_string(given.get(), "file")) {
-    g_free(self->file);
-    self->file = g_strdup(file);
+  for (gint i = 0; i < gst_structure_n_fields(given.get()); ++i) {
+    const gchar* name = gst_structure_nth_field_name(given.get(), static_cast<guint>(i));
+    const GValue* value = gst_structure_get_value(given.get(), name);
+    if (take_parameter(self, name, value)) continue;
+    const dxva::gst::GlibString told(gst_value_serialize(value));
+    ignore(self, std::string(name) + "=" + (told ? told.get() : "?"));
   }
-  gint frames = 0;
-  if (gst_structure_get_int(given.get(), "frames", &frames) && frames > 0)
-    self->frames = MIN(static_cast<guint>(frames), kMostFrames);
 }
 
 void constructed(GObject* object) {
@@ -120,6 +142,14 @@ void set_property(GObject* object, guint id, const GValue* value, GParamSpec* sp
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
 }
 
+// Transfer full, ends with null.
+gchar** ignored_settings(GstDxvaTracer* self) {
+  auto** out = g_new0(gchar*, self->ignored->len + 1);
+  for (guint i = 0; i < self->ignored->len; ++i)
+    out[i] = g_strdup(static_cast<gchar*>(g_ptr_array_index(self->ignored, i)));
+  return out;
+}
+
 void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) {
   GstDxvaTracer* self = GST_DXVA_TRACER(object);
   if (id == kFile)
@@ -128,6 +158,8 @@ void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) {
     g_value_set_uint(value, self->frames);
   else if (id == kError)
     g_value_set_string(value, self->error);
+  else if (id == kIgnored)
+    g_value_take_boxed(value, ignored_settings(self));
   else
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
 }
@@ -145,12 +177,15 @@ void finalize(GObject* object) {
   delete self->timeline;
   g_free(self->file);
   g_free(self->error);
+  g_ptr_array_unref(self->ignored);
   G_OBJECT_CLASS(gst_dxva_tracer_parent_class)->finalize(object);
 }
 
 }  // namespace
 
-static void gst_dxva_tracer_init(GstDxvaTracer*) {}
+static void gst_dxva_tracer_init(GstDxvaTracer* self) {
+  self->ignored = g_ptr_array_new_with_free_func(g_free);
+}
 
 static void gst_dxva_tracer_class_init(GstDxvaTracerClass* klass) {
   auto* object = G_OBJECT_CLASS(klass);
@@ -171,6 +206,10 @@ static void gst_dxva_tracer_class_init(GstDxvaTracerClass* klass) {
       object, kError,
       g_param_spec_string("error", "Error", "Why the file cannot be written", nullptr,
                           static_cast<GParamFlags>(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS)));
+  g_object_class_install_property(
+      object, kIgnored,
+      g_param_spec_boxed("ignored", "Ignored", "Settings that are not understood", G_TYPE_STRV,
+                         static_cast<GParamFlags>(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS)));
   // Writes what there is; the property `error` says how that went.
   g_signal_new_class_handler("write", G_TYPE_FROM_CLASS(klass),
                              static_cast<GSignalFlags>(G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION),

@@ -13,10 +13,16 @@ TestSwitch TestSwitch::parse(const char* list) {
     const size_t comma = rest.find(',');
     const std::string_view word = rest.substr(0, comma);
     rest = comma == std::string_view::npos ? std::string_view{} : rest.substr(comma + 1);
-    if (word == "memfd") out.memfd = true;
-    if (word == "software-import") out.software_import = true;
-    if (word == "upload-ring") out.upload_ring = true;
-    if (word == "verify") out.verify = true;
+    if (word == "memfd")
+      out.memfd = true;
+    else if (word == "software-import")
+      out.software_import = true;
+    else if (word == "upload-ring")
+      out.upload_ring = true;
+    else if (word == "verify")
+      out.verify = true;
+    else if (!word.empty())
+      out.unknown.emplace_back(word);
   }
   return out;
 }

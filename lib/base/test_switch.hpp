@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include <string>
+#include <vector>
+
 namespace dxva {
 
 // GST_DXVA_TEST, a comma-separated list read once per process. The first two loosen safety
@@ -15,6 +18,10 @@ struct TestSwitch {
   bool software_import = false;
   bool upload_ring = false;
   bool verify = false;
+  std::vector<std::string> unknown;  // words that switch nothing
+
+  // Whether anything is on that real machines must not have.
+  [[nodiscard]] bool loosens_rules() const { return memfd || software_import; }
 
   [[nodiscard]] static TestSwitch parse(const char* list);
 };

@@ -123,6 +123,13 @@ def check_errors(tap: Tap, clip: Clip, folder: Path, player: str) -> None:
              "GST_TRACERS with such a path warns, and the video plays", str(ran))
     ran = rig.run(f'cd "{folder}" && {line}', GST_TRACERS="dxva(file=)")
     tap.case(ran.status == 0 and "dxva tracer: " in ran.err, "and so does one that is not understood", str(ran))
+    picture = folder / "settings.svg"
+    for setting in "frames=many", "frames=0", "frames=100001", "fils=a.svg":
+        ran = rig.run(line, GST_TRACERS=f"dxva(file={picture},{setting})")
+        tap.case(ran.status == 0 and ran.err.count("dxva tracer: ") == 1 and f"not understood: {setting};" in ran.err and
+                 "frames a number from 1 to 100000" in ran.err and picture.stat().st_size > 0,
+                 f"{setting} is said once, with what it could be, and the rest holds", str(ran))
+        picture.unlink()
 
 
 def main() -> None:
