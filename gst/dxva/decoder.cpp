@@ -9,6 +9,7 @@
 #include "lib/base/translation.hpp"
 #include "lib/decode/avcodec_decoder.hpp"
 #include "lib/decode/device_support.hpp"
+#include "lib/drm/device_advice.hpp"
 
 GST_DEBUG_CATEGORY_EXTERN(dxvadec_debug);
 #define GST_CAT_DEFAULT dxvadec_debug
@@ -52,10 +53,19 @@ bool Decoder::open() {
     GST_PAD_SET_ACCEPT_TEMPLATE(sink);
   else
     GST_PAD_UNSET_ACCEPT_TEMPLATE(sink);
+  device_error_.clear();
   return use_device(device_.open(active_));
 }
 
 namespace {
+
+// In a sentence about a device that does not start "[no-device]" says nothing.
+std::string why_not(const Status& chosen) {
+  if (chosen) return {};
+  Error error = chosen.error();
+  error.reason = Reason::None;
+  return error.describe();
+}
 
 // decodebin3 takes the next decoder when one fails on its way to READY; before GStreamer 1.24
 // it passes the failed one's error on all the same, and whoever listens ends the stream.
@@ -73,9 +83,14 @@ bool error_would_end_autoplugging(GstVideoDecoder& element) {
 
 bool Decoder::use_device(const Status& chosen) {
   hardware_ = device_.device();
-  stats_.set_device(hardware_.name());
-  if (chosen) return true;
-  const std::string why = chosen.error().describe();
+  if (chosen) {
+    // settle() has no more to say about what open() had none of.
+    if (hardware_) device_error_.clear();
+    stats_.set_device(hardware_.name(), device_error_);
+    return true;
+  }
+  const std::string& why = device_error_ = why_not(chosen);
+  stats_.set_device(hardware_.name(), why);
   if (!active_.software_fallback) {
     // Both with the same words.
     const auto* text = _("No device for device=%s, and software-fallback is off.");
@@ -97,7 +112,7 @@ bool Decoder::use_device(const Status& chosen) {
     GST_ELEMENT_WARNING(&element_, RESOURCE, NOT_FOUND,
                         (_("Device %s does not start, decoding in software: %s"),
                          active_.device.c_str(), why.c_str()),
-                        (nullptr));
+                        ("%s", drm::device_advice(active_.device, why).c_str()));
   return true;
 }
 

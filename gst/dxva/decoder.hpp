@@ -158,6 +158,7 @@ class Decoder {
   DecoderDevice device_;
   // Its choice, from open() or the first caps to close(). None: software.
   decode::Device hardware_;
+  std::string device_error_;  // why there is none
   Settings active_;  // as they were at open()
 
   GstVideoCodecState* input_ = nullptr;

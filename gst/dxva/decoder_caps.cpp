@@ -125,6 +125,7 @@ Decoder::Prepared Decoder::negotiate(const decode::DecodedFrame& picture,
     reason = Reason::DownstreamNoDmabuf;
   } else {
     look = look_at(picture, active_.layout);
+    stats_.set_modifier(look.opaque ? "" : modifier_text(look.modifier));
     taken = negotiator_.modifiers_taken(picture.surface->fourcc());
     for (const uint64_t modifier : refused_modifiers_) taken.refuse(modifier);
     // Another GPU reads no tiling, even where its driver lists the modifier for its own.

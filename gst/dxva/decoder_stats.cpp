@@ -67,9 +67,15 @@ void DecoderStats::set_gpu_copy(const char* way, std::vector<NamedStanding> ways
   gpu_copy_ways_ = std::move(ways);
 }
 
-void DecoderStats::set_device(std::string device) {
+void DecoderStats::set_device(std::string device, std::string error) {
   const std::lock_guard guard(lock_);
   device_ = std::move(device);
+  device_error_ = std::move(error);
+}
+
+void DecoderStats::set_modifier(std::string modifier) {
+  const std::lock_guard guard(lock_);
+  modifier_ = std::move(modifier);
 }
 
 void DecoderStats::set_stream(const char* codec, std::string profile) {
@@ -98,6 +104,7 @@ void DecoderStats::reset() {
   read_back_ways_.clear();
   gpu_copy_ = "";
   gpu_copy_ways_.clear();
+  modifier_.clear();
   codec_.clear();
   profile_.clear();
 }
@@ -121,8 +128,9 @@ StructurePtr DecoderStats::structure() const {
       steps.get(), "reasons", GST_TYPE_STRUCTURE, reasons.get(), "errors", G_TYPE_UINT64,
       errors_, "unfinished", G_TYPE_UINT64, unfinished_, "surfaces", G_TYPE_UINT64, surfaces_,
       "late-surfaces", G_TYPE_UINT64, late_surfaces_, "device", G_TYPE_STRING, device_.c_str(),
-      "codec", G_TYPE_STRING, codec_.c_str(), "profile", G_TYPE_STRING, profile_.c_str(),
-      nullptr));
+      "device-error", G_TYPE_STRING, device_error_.c_str(), "modifier", G_TYPE_STRING,
+      modifier_.c_str(), "codec", G_TYPE_STRING, codec_.c_str(), "profile", G_TYPE_STRING,
+      profile_.c_str(), nullptr));
   StructurePtr read_backs(gst_structure_new_empty("read-backs"));
   for (const auto& [way, pictures] : read_backs_)
     gst_structure_set(read_backs.get(), way, G_TYPE_UINT64, pictures, nullptr);

@@ -37,7 +37,10 @@ class DecoderStats {
   void set_read_back_ways(std::vector<NamedStanding> ways);
   // How the device copies, empty: not; and how it stands against the CPU.
   void set_gpu_copy(const char* way, std::vector<NamedStanding> ways);
-  void set_device(std::string device);
+  // `error`: why there is none; empty: there is one.
+  void set_device(std::string device, std::string error);
+  // How the surfaces are laid out, as modifier_text() says it.
+  void set_modifier(std::string modifier);
   void set_stream(const char* codec, std::string profile);
   void set_pools(uint64_t surfaces, uint64_t late_surfaces);
   // Zeroes the counters, for a new start.
@@ -64,6 +67,8 @@ class DecoderStats {
   const char* gpu_copy_ = "";
   std::vector<NamedStanding> gpu_copy_ways_;
   std::string device_;
+  std::string device_error_;
+  std::string modifier_;
   std::string codec_;
   std::string profile_;
 };

@@ -111,7 +111,7 @@ Result<std::shared_ptr<Display>> Display::open_software() {
 
 Result<std::shared_ptr<Display>> Display::open_node(const std::string& path) {
   auto device = drm::device_of_path(path);
-  if (!device) return no_device(device.error().describe());
+  if (!device) return no_device(device.error().text);
   // A primary node would want its user to be DRM master, or to be told by the one who is.
   if (device->render_node.empty()) return no_device(path + " has no render node");
   const std::string& node = device->render_node;

@@ -63,6 +63,18 @@ VAStatus driver_names(VADisplayContextP display, char** names, unsigned* count) 
   return status;
 }
 
+// What libva does in displays of its own making: a driver's words go where the display's go.
+void tell_error(VADriverContextP driver, const char* text) {
+  auto* display = static_cast<VADisplayContextP>(driver->pDisplayContext);
+  if (display->error_callback)
+    display->error_callback(display->error_callback_user_context, text);
+}
+
+void tell_info(VADriverContextP driver, const char* text) {
+  auto* display = static_cast<VADisplayContextP>(driver->pDisplayContext);
+  if (display->info_callback) display->info_callback(display->info_callback_user_context, text);
+}
+
 Error va_error(const char* call, VAStatus status) {
   return Error{.code = ErrorCode::Unsupported,
                .call = call,
@@ -92,6 +104,8 @@ Result<HeadlessDisplay> HeadlessDisplay::create(const char* name) {
   state->driver.display_type = VA_DISPLAY_DRM_RENDERNODES;
   state->driver.drm_state = &state->drm;
   state->driver.pDisplayContext = &state->display;
+  state->driver.error_callback = tell_error;
+  state->driver.info_callback = tell_info;
 
   state->display.vadpy_magic = VA_DISPLAY_MAGIC;
   state->display.pDriverContext = &state->driver;

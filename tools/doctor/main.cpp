@@ -3,6 +3,7 @@
 #include <gst/gst.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <clocale>
 #include <cstdio>
 #include <cstring>
@@ -10,6 +11,8 @@
 #include <vector>
 
 #include "lib/base/translation.hpp"
+#include "lib/cuda/device.hpp"
+#include "lib/drm/device_advice.hpp"
 #include "tools/doctor/child.hpp"
 #include "tools/doctor/json.hpp"
 #include "tools/doctor/probes.hpp"
@@ -96,6 +99,8 @@ int be_child(const Options& options) {
                        options.without_gl ? WithOpenGl::No : WithOpenGl::Yes);
   else if (options.probe == "ranks")
     out = probe_ranks();
+  else if (options.probe == "tracers")
+    out = probe_tracers();
   if (!answer || !out.exists()) return kUsage;
   std::fputs(out.to_text().c_str(), answer);
   std::fclose(answer);
@@ -115,7 +120,13 @@ Json examine(const Options& options) {
     if (!node.at("error").exists()) devices.push_back(node.at("node").text());
   const char* wanted = g_getenv("GST_DXVA_DEVICE");
   const std::string device = !options.device.empty() ? options.device : wanted ? wanted : "";
-  if (device == "software") devices.push_back(device);
+  // One that was named is looked at, whatever it is; NVDEC is below.
+  const std::vector<Json> nodes = drm.items();
+  const bool known = std::any_of(nodes.begin(), nodes.end(), [&](const Json& node) {
+    return node.at("node").text() == device;
+  });
+  if (!known && !device.empty() && device != "auto" && !cuda::DeviceChoice::parse(device))
+    devices.push_back(device);
   Json va = Json::array();
   for (const std::string& name : devices) {
     Json one = run_child({"--probe=va", "--device=" + name});
@@ -132,7 +143,13 @@ Json examine(const Options& options) {
   if (!options.html.empty()) decode.push_back("--pictures");
   // A server without a screen decodes all the same.
   if (gl.at("error").exists()) decode.push_back("--without-gl");
-  out.set("decode", run_child(decode));
+  const Json decoded = run_child(decode);
+  out.set("decode", decoded);
+  Json asked = Json::object();
+  asked.set("device", device);
+  asked.set("advice", drm::device_advice(device, decoded.at("decoder/device-error").text()));
+  out.set("asked", asked);
+  out.set("tracers", run_child({"--probe=tracers"}));
   out.set("ranks", run_child({"--probe=ranks"}));
   return out;
 }

@@ -233,7 +233,7 @@ Json stats_of(const Element& element) {
   if (element) g_object_get(element.get(), "stats", &stats, nullptr);
   if (!stats) return out;
   for (const char* part : {"steps", "reasons"}) out.set(part, counts(stats, part));
-  for (const char* name : {"device", "profile", "renderer"})
+  for (const char* name : {"device", "device-error", "modifier", "profile", "renderer"})
     if (const char* text = gst_structure_get_string(stats, name)) out.set(name, text);
   gboolean memfd = FALSE;
   if (gst_structure_get_boolean(stats, "test-memfd", &memfd)) out.set("test-memfd", memfd != 0);

@@ -28,5 +28,7 @@ enum class WithOpenGl { Yes, No };
 [[nodiscard]] Json probe_decode(const std::string& device, bool pictures, WithOpenGl gl);
 // For each codec the decoders that playbin would try, in its order.
 [[nodiscard]] Json probe_ranks();
+// Settings of our tracer, as GST_TRACERS has them here, that are not understood.
+[[nodiscard]] Json probe_tracers();
 
 }  // namespace dxva::doctor

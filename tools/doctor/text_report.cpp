@@ -96,6 +96,7 @@ void decoding(const Json& decode, std::string& out) {
   title(out, _("A small H.264 clip"));
   line(out, _("error"), decode.at("error").text());
   line(out, _("decoded on"), decode.at("decoder/device").text());
+  line(out, _("no device"), decode.at("decoder/device-error").text());
   line(out, _("pictures"),
        std::to_string(decode.at("frames").number()) + " / " +
            std::to_string(decode.at("sent").number()) +

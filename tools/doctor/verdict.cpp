@@ -2,9 +2,13 @@
 #include "tools/doctor/verdict.hpp"
 
 #include <algorithm>
-#include <cstdio>
+#include <map>
 
+#include "lib/base/fourcc.hpp"
+#include "lib/base/test_switch.hpp"
 #include "lib/base/translation.hpp"
+#include "lib/base/variables.hpp"
+#include "lib/drm/device_advice.hpp"
 
 namespace dxva::doctor {
 namespace {
@@ -37,6 +41,7 @@ class Judge {
     look_for_plugins();
     look_at_devices();
     look_at_drivers();
+    look_at_asked_nvdec();
     look_at_opengl();
     look_at_decoding();
     look_at_the_way_to_opengl();
@@ -114,9 +119,13 @@ class Judge {
           add("va-driver-crashes", fill(_("The VA-API driver of %s %s."), name, error),
               _("Update the driver, or take another one with LIBVA_DRIVER_NAME; until then "
                 "GST_DXVA_DEVICE can name another GPU."));
+        else if (name == asked() && name != "software" && !is_known(name))
+          add("asked-device",
+              fill(_("The device %s, which was asked for, does not start: %s."), name, error),
+              remedy_for(name, error));
         else
           add("va-driver-broken", fill(_("VA-API does not start on %s: %s."), name, error),
-              driver_remedy(name));
+              remedy_for(name, error));
         continue;
       }
       const auto codecs = device.at("codecs").items();
@@ -130,6 +139,31 @@ class Judge {
             _("Some distributions build Mesa without patented codecs: install their full "
               "build of its VA-API drivers."));
     }
+  }
+
+  // What somebody set or named is what to look at first.
+  [[nodiscard]] std::string remedy_for(const std::string& device,
+                                       const std::string& error) const {
+    if (!drm::bundled_driver_setting(error).empty()) return drm::device_advice(device, error);
+    const std::string advice =
+        device == asked() ? all_.at("asked/advice").text() : std::string();
+    return advice.empty() ? driver_remedy(device) : advice;
+  }
+
+  void look_at_asked_nvdec() {
+    const std::string error = decode("decoder/device-error").text();
+    if (!asked().starts_with("cuda") || error.empty()) return;
+    add("asked-device",
+        fill(_("The device %s, which was asked for, does not start: %s."), asked(), error),
+        remedy_for(asked(), error));
+  }
+
+  [[nodiscard]] std::string asked() const { return all_.at("asked/device").text(); }
+
+  [[nodiscard]] bool is_known(const std::string& device) const {
+    for (const Json& node : all_.at("drm").items())
+      if (node.at("node").text() == device) return true;
+    return false;
   }
 
   [[nodiscard]] std::string driver_remedy(const std::string& device) const {
@@ -220,13 +254,20 @@ class Judge {
       }
   }
 
+  // Where it was copied the surface itself came to nobody; the decoder has looked at it.
+  [[nodiscard]] std::string tiled_layout() const {
+    const std::string modifier = decode("decoder/modifier").text();
+    if (modifier == modifier_text(kModifierInvalid))
+      return _("a layout without a name (no modifier)");
+    return modifier.empty() ? _("a tiled layout")
+                            : fill(_("a tiled layout (modifier %s)"), modifier);
+  }
+
   void look_at_the_way_to_opengl() {
     if (!hardware() || steps_has("egl") || steps_has("memory-object")) return;
-    const std::string modifier = decode("surface/modifier").text();
     if (reason("modifier-not-importable") || reason("modifier-not-linear"))
       add("tiled-only",
-          fill(_("The VA-API driver gives surfaces in a tiled layout (modifier %s) that %s."),
-               modifier.empty() ? std::string("?") : modifier,
+          fill(_("The VA-API driver gives surfaces in %s that %s."), tiled_layout(),
                std::string(reason("modifier-not-importable")
                                ? _("OpenGL does not import")
                                : _("this GStreamer's caps cannot name"))),
@@ -271,10 +312,32 @@ class Judge {
           "");
     if (variable("GST_DXVA_ZEROCOPY") == "0")
       add("zero-copy-off", _("GST_DXVA_ZEROCOPY=0 turns zero-copy off."), _("Unset it."));
-    if (!variable("GST_DXVA_TEST").empty() && !on_bundled_driver())
+    const std::string test = variable("GST_DXVA_TEST");
+    const TestSwitch switches = TestSwitch::parse(test.c_str());
+    if (switches.loosens_rules() && !on_bundled_driver())
       add("test-switch",
-          _("GST_DXVA_TEST is set: it loosens safety rules and is for tests only."),
-          _("Unset it."));
+          fill(_("GST_DXVA_TEST=%s is set: it loosens safety rules and is for tests only."),
+               test),
+          _("Unset GST_DXVA_TEST."));
+    else if (switches.upload_ring || switches.verify)
+      add("test-switch",
+          fill(_("GST_DXVA_TEST=%s is set: frames go a slower way than they could."), test),
+          _("Unset GST_DXVA_TEST; to compare what one element imports, there is dxvaglupload "
+            "verify=true."));
+    look_at_misunderstood();
+  }
+
+  // What somebody set, and believes to be in force.
+  void look_at_misunderstood() {
+    std::map<std::string, std::string> environment;
+    for (const std::string& name : all_.at("environment").names())
+      environment[name] = variable(name.c_str());
+    for (const Misunderstood& one : misunderstood(environment))
+      add("not-understood", one.what, one.remedy);
+    for (const Json& one : all_.at("tracers/ignored").items())
+      add("not-understood", fill(_("GST_TRACERS: the tracer dxva ignores %s."), one.text()),
+          _("Its settings are file, a path, and frames, a number from 1 to 100000: "
+            "dxva(file=run.svg,frames=500)."));
   }
 
   [[nodiscard]] bool on_nvdec() const {

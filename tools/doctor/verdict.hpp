@@ -33,7 +33,8 @@ struct Verdict {
   [[nodiscard]] Json json() const;
 };
 
-// `findings` has the members system, environment, drm, va, gl, decode and ranks (probes.hpp).
+// `findings` has the members system, environment, asked, drm, va, gl, decode, ranks and tracers
+// (probes.hpp, main.cpp).
 [[nodiscard]] Verdict judge(const Json& findings);
 
 // Whether what decodes and what draws are one GPU: "same" or "different"; "unknown" where one

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "lib/base/translation.hpp"
+#include "lib/drm/device_advice.hpp"
 #include "tools/play/options.hpp"
 #include "tools/play/pipeline.hpp"
 #include "tools/play/readback.hpp"
@@ -112,6 +113,15 @@ uint64_t open_descriptors() {
   return static_cast<uint64_t>(std::distance(begin(folder), end(folder)));
 }
 
+// What can be done about a device that does not start.
+std::string advice_about(const Options& options, const std::string& error) {
+  const char* variable = g_getenv("GST_DXVA_DEVICE");
+  const std::string asked = !options.device.empty() ? options.device : variable ? variable : "";
+  if (std::string advice = drm::device_advice(asked, error); !advice.empty()) return advice;
+  const std::string command = asked.empty() ? "dxva-doctor" : "dxva-doctor --device " + asked;
+  return fill(_("%s says more."), command);
+}
+
 Result<Summary> play(const Options& options) {
   File md5_list;
   if (!options.framemd5.empty()) {
@@ -146,6 +156,8 @@ Result<Summary> play(const Options& options) {
   const auto decoder = (*pipeline)->decoder_stats();
   const auto uploader = (*pipeline)->uploader_stats();
   if (decoder && uploader) summary.take_stats(decoder.get(), uploader.get());
+  if (!summary.device_error.empty())
+    summary.device_advice = advice_about(options, summary.device_error);
   work.finish(options, summary);
   if (timeline) {
     pipeline->reset();  // now every frame's fences have signalled and every surface is back

@@ -69,6 +69,7 @@ void Summary::take_stats(const GstStructure* decoder, const GstStructure* upload
   }
 
   device = text_of(decoder, "device");
+  device_error = text_of(decoder, "device-error");
   codec = text_of(decoder, "codec");
   profile = text_of(decoder, "profile");
   renderer = text_of(uploader, "renderer");
@@ -84,7 +85,8 @@ uint64_t Summary::copied() const {
 std::string Summary::text() const {
   std::string out =
       media + ": " + std::to_string(frames) + " frames, " + codec + " " + profile + "\n";
-  out += "device    " + device + "\n";
+  out += "device    " + device + (device_error.empty() ? "" : ": " + device_error) + "\n";
+  if (!device_advice.empty()) out += "          " + device_advice + "\n";
   out += "renderer  " + renderer + "\n";
   out += "steps     ";
   for (size_t i = 0; i < kStepCount; ++i)
@@ -148,6 +150,8 @@ std::string Summary::json() const {
   json_builder_end_array(builder);
   number("descriptors", descriptors);
   text("device", device);
+  if (!device_error.empty()) text("device-error", device_error);
+  if (!device_advice.empty()) text("device-advice", device_advice);
   text("codec", codec);
   text("profile", profile);
   text("renderer", renderer);

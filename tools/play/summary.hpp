@@ -24,6 +24,8 @@ struct Summary {
   std::vector<std::string> path_changes;
   uint64_t descriptors = 0;  // open when the stream had ended
   std::string device;
+  std::string device_error;  // why there is none; empty: there is one
+  std::string device_advice;
   std::string codec;
   std::string profile;
   std::string renderer;

@@ -127,6 +127,86 @@ GST_START_TEST(a_forced_driver_is_the_first_suspect) {
 }
 GST_END_TEST
 
+GST_START_TEST(a_device_that_was_asked_for_is_named_with_its_error) {
+  Json findings = machine();
+  findings.set("asked",
+               with_steps(R"({"device": "/dev/dri/renderD255", "advice": "Name one."})"));
+  findings.at("va").add(with_steps(R"({"device": "/dev/dri/renderD255",
+                                       "error": "open device: /dev/dri/renderD255: gone"})"));
+  const auto problem = only(judged(findings), "asked-device");
+  ck_assert(problem.what.find("/dev/dri/renderD255: gone") != std::string::npos);
+  ck_assert(problem.remedy == "Name one.");
+
+  findings = machine();
+  findings.set("asked", with_steps(R"({"device": "cuda:3", "advice": "Install it."})"));
+  ck_assert(judged(findings).problems.empty());
+  findings.at("decode/decoder").set("device-error", "dlopen: libcuda.so.1");
+  const auto cuda = only(judged(findings), "asked-device");
+  ck_assert(cuda.what.find("cuda:3") != std::string::npos);
+  ck_assert(cuda.what.find("libcuda.so.1") != std::string::npos);
+  ck_assert(cuda.remedy == "Install it.");
+}
+GST_END_TEST
+
+GST_START_TEST(a_setting_of_the_bundled_driver_is_blamed_before_libvas_variable) {
+  Json findings = machine();
+  findings.at("va").items()[0].set(
+      "error", "vaInitialize: invalid: dxvasoft: DXVASOFT_LAYOUT: cannot read \"x\"");
+  findings.at("environment").set("LIBVA_DRIVER_NAME", "dxvasoft");
+  const auto problem = only(judged(findings), "va-driver-broken");
+  ck_assert(problem.remedy.find("DXVASOFT_LAYOUT") != std::string::npos);
+  ck_assert(problem.remedy.find("LIBVA_DRIVER_NAME") == std::string::npos);
+}
+GST_END_TEST
+
+GST_START_TEST(settings_that_nobody_understands_are_named) {
+  for (const auto& [name, value] :
+       {std::pair{"GST_DXVA_ZEROCOPY", "no"}, std::pair{"GST_DXVA_TEST", "memfs"},
+        std::pair{"GST_DXVA_ZERO_COPY", "0"}}) {
+    Json findings = machine();
+    findings.at("environment").set(name, value);
+    const auto problem = only(judged(findings), "not-understood");
+    ck_assert_msg(problem.what.find(name) != std::string::npos, "%s", problem.what.c_str());
+    ck_assert(!problem.remedy.empty());
+  }
+  Json findings = machine();
+  findings.set("tracers", with_steps(R"({"ignored": ["frames=many"]})"));
+  const auto problem = only(judged(findings), "not-understood");
+  ck_assert(problem.what.find("frames=many") != std::string::npos);
+  ck_assert(problem.remedy.find("100000") != std::string::npos);
+}
+GST_END_TEST
+
+GST_START_TEST(the_test_switch_is_told_by_what_it_does) {
+  const auto told = [](const char* words) {
+    Json findings = machine();
+    findings.at("environment").set("GST_DXVA_TEST", words);
+    return only(judged(findings), "test-switch");
+  };
+  ck_assert(told("memfd").what.find("loosens safety") != std::string::npos);
+  ck_assert(told("software-import,verify").what.find("loosens safety") != std::string::npos);
+  ck_assert(told("verify").what.find("loosens safety") == std::string::npos);
+  ck_assert(told("upload-ring").what.find("slower") != std::string::npos);
+  for (const char* words : {"memfd", "verify"})
+    ck_assert(told(words).remedy.find("Unset GST_DXVA_TEST") != std::string::npos);
+}
+GST_END_TEST
+
+GST_START_TEST(a_tiled_layout_is_named_as_far_as_it_has_a_name) {
+  const auto told = [](const char* modifier) {
+    Json findings = machine();
+    findings.at("decode/decoder").set("modifier", modifier);
+    findings.at("decode/uploader").set("steps", with_steps(R"({"cpu-copy": 8})"));
+    findings.at("decode/decoder").set("reasons", with_steps(R"({"modifier-not-linear": 8})"));
+    return only(judged(findings), "tiled-only").what;
+  };
+  ck_assert(told("0x0100000000000002").find("(modifier 0x0100000000000002)") !=
+            std::string::npos);
+  ck_assert(told("none given").find("a layout without a name") != std::string::npos);
+  ck_assert(told("").find("in a tiled layout that") != std::string::npos);
+}
+GST_END_TEST
+
 GST_START_TEST(a_crash_is_told_as_one) {
   Json findings = machine();
   findings.set("decode", with_steps(R"({"error": "crashed: Segmentation fault"})"));
@@ -182,6 +262,11 @@ int main(int argc, char** argv) {
   tcase_add_test(cases, a_node_that_may_not_be_opened_is_named_with_the_group);
   tcase_add_test(cases, a_missing_driver_is_named_by_the_kernels_driver);
   tcase_add_test(cases, a_forced_driver_is_the_first_suspect);
+  tcase_add_test(cases, a_device_that_was_asked_for_is_named_with_its_error);
+  tcase_add_test(cases, a_setting_of_the_bundled_driver_is_blamed_before_libvas_variable);
+  tcase_add_test(cases, settings_that_nobody_understands_are_named);
+  tcase_add_test(cases, the_test_switch_is_told_by_what_it_does);
+  tcase_add_test(cases, a_tiled_layout_is_named_as_far_as_it_has_a_name);
   tcase_add_test(cases, a_crash_is_told_as_one);
   tcase_add_test(cases, a_wrong_picture_is_broken_whatever_the_way);
   tcase_add_test(cases, glx_names_its_remedy);

@@ -136,6 +136,20 @@ def main() -> None:
                  "this rig does not run on a private Mesa")
     all_on(tap, "a device that is not there means decoding in software",
            play("--check", "--json", "--device", "/dev/dri/renderD255"), "software", "no-device")
+    for device, why, advice, variables in (
+            ("/dev/dri/renderD255", "No such file or directory", "GPU's node", {}),
+            ("cuda:7", "libcuda", "libnvcuvid.so.1", {}),
+            ("software", 'DXVASOFT_LAYOUT: cannot read "nonsense"', "DXVASOFT_LAYOUT is a setting",
+             {"DXVASOFT_LAYOUT": "nonsense"})):
+        if rig.name() == rig.GPU and device.startswith("/"):
+            advice = "Name one of"
+        ran = play("--json", "--device", device, **variables)
+        said = summary(ran)
+        text = play("--device", device, **variables).out
+        tap.case(ran.status == 0 and why in said.get("device-error", "") and advice in said.get("device-advice", "") and
+                 f"device    none: {said['device-error']}\n" in text and said["device-advice"] in text,
+                 f"{device} does not start: why, and what to do", f"{ran}\n{text}")
+    tap.case("device-error" not in summary(play("--json")), "a device that starts has no error")
 
     ran = play(GST_DEBUG="2")
     tap.case(ran.status == 0 and ran.err == "", "with GST_DEBUG=2 a normal run prints nothing", str(ran))
