@@ -55,6 +55,12 @@ std::string device_advice(const std::string& device, const std::string& error,
     return fill(_("%s is a setting of the bundled driver: unset it, or give it a value that it "
                   "knows."),
                 setting);
+  // Its own words (lib/softva/entry.cpp), so it is there.
+  if (error.find("dxvasoft: ") != std::string::npos)
+    return _(
+        "The bundled driver was found and refuses; the variables DXVASOFT_ that are set are "
+        "the "
+        "first to look at.");
   if (device == "software")
     return _(
         "Install the package dxva-softva-driver, or name the folder of "

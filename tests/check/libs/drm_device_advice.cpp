@@ -34,6 +34,7 @@ GST_END_TEST;
 
 GST_START_TEST(what_is_missing_for_a_device_by_name_is_told) {
   fail_unless(has(device_advice("software", "no such file"), "dxva-softva-driver"));
+  fail_unless(has(device_advice("software", "dxvasoft: mmap: no memory"), "refuses"));
   for (const char* device : {"cuda", "cuda:7"})
     fail_unless(has(device_advice(device, "no libcuda.so.1"), "libnvcuvid.so.1"));
   fail_unless(device_advice("", "no render node").empty());
