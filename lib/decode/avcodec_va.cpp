@@ -26,9 +26,10 @@ bool has_field_pairs(AVCodecID codec) {
 }
 
 // Whose libavcodec decoder goes on without a slice that the driver had no buffer for, and tells
-// nobody. The others return the failure.
+// nobody; that of JPEG since FFmpeg 7.1 calls the packet invalid when it has no other slice.
+// The others return the failure.
 bool hides_refused_buffers(Codec codec) {
-  return codec == Codec::H264;
+  return codec == Codec::H264 || codec == Codec::Jpeg;
 }
 
 // What libavcodec's pictures need to the end, which outlive the decoder.
