@@ -221,8 +221,10 @@ void expect_colours(const Codec& codec, const std::string& file, const char* col
 constexpr int kPq = GST_VIDEO_TRANSFER_SMPTE2084;
 constexpr int kHlg = GST_VIDEO_TRANSFER_ARIB_STD_B67;
 
+// Said of the pictures: FFmpeg 7.1 believes those, and not the encoder's options.
 std::string bt2020(const char* transfer) {
-  return std::string("-color_primaries bt2020 -colorspace bt2020nc -color_trc ") + transfer;
+  return std::string("-vf setparams=color_primaries=bt2020:colorspace=bt2020nc:color_trc=") +
+         transfer;
 }
 
 }  // namespace
@@ -277,9 +279,10 @@ GST_START_TEST(h265_says_what_display_it_was_made_for) {
 GST_END_TEST
 
 GST_START_TEST(av1_says_what_display_it_was_made_for) {
-  expect_colours(kAv1, with_av1_metadata(clip_of(kAv1, "pq1", bt2020("smpte2084"))),
+  expect_colours(kAv1, with_av1_metadata(clip_of(kAv1, "pq1-told", bt2020("smpte2084"))),
                  "bt2100-pq", kPq, {kLight, kMastering});
-  expect_colours(kAv1, clip_of(kAv1, "hlg1", bt2020("arib-std-b67")), "bt2100-hlg", kHlg, {});
+  expect_colours(kAv1, clip_of(kAv1, "hlg1-told", bt2020("arib-std-b67")), "bt2100-hlg", kHlg,
+                 {});
 }
 GST_END_TEST
 
@@ -290,9 +293,10 @@ GST_START_TEST(the_container_says_what_display_vp9_was_made_for) {
                              kMastering + "," + kLight + "\"";
   Codec told = kVp9;
   told.parser = parser.c_str();
-  expect_colours(told, clip_of(kVp9, "pq9", bt2020("smpte2084")), "bt2100-pq", kPq,
+  expect_colours(told, clip_of(kVp9, "pq9-told", bt2020("smpte2084")), "bt2100-pq", kPq,
                  {kLight, kMastering});
-  expect_colours(kVp9, clip_of(kVp9, "hlg9", bt2020("arib-std-b67")), "bt2100-hlg", kHlg, {});
+  expect_colours(kVp9, clip_of(kVp9, "hlg9-told", bt2020("arib-std-b67")), "bt2100-hlg", kHlg,
+                 {});
 }
 GST_END_TEST
 

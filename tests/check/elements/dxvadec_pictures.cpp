@@ -250,15 +250,20 @@ std::string with_its_size(SwitchFrames frames) {
   return std::move(frames.stream);
 }
 
+// To be read by anybody.
+std::string readable_switch_frames() {
+  SwitchFrames frames = switch_frames();
+  const std::string path = make_folder("switch") + "/switch.obu";
+  write_file(path, frames.oversized ? with_its_size(std::move(frames)) : frames.stream);
+  return source(path, "video/x-av1 ! av1parse");
+}
+
 }  // namespace
 
 // At which a viewer may change to another stream (AV1 6.8.2: SWITCH_FRAME).
 GST_START_TEST(av1_switch_frames_are_exact) {
   if (!has_element("av1dec")) DXVA_SKIP("av1dec is not installed");
-  SwitchFrames frames = switch_frames();
-  const std::string path = make_folder("switch") + "/switch.obu";
-  write_file(path, frames.oversized ? with_its_size(std::move(frames)) : frames.stream);
-  const std::string from = source(path, "video/x-av1 ! av1parse");
+  const std::string from = readable_switch_frames();
   const Decoded out = decode_well(from, "dxvadec");
   fail_unless_equals_int(out.pictures.size(), 30);
   expect_on_device(out);
@@ -273,7 +278,8 @@ GST_START_TEST(av1_that_may_outgrow_the_device_is_decoded_in_software) {
       source(clip("outgrow.mkv", kSwitchFrames, "352x288", 30), "identity");
   const Decoded out = decode_well(from, "dxvadec");
   fail_unless_equals_uint64(out.reason("size-out-of-range"), 30);
-  expect_same(out.pictures, reference(from, "av1dec"));
+  // That level is an error to libaom 3.12; the pictures are those of the other header.
+  expect_same(out.pictures, reference(readable_switch_frames(), "av1dec"));
 }
 GST_END_TEST
 
