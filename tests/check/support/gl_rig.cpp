@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <gst/allocators/gstdmabuf.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,27 +14,22 @@
 #include "gst/dxvagl/gl_upload.hpp"
 #include "gst/dxvagl/gstdxvaglupload.hpp"
 #include "tests/check/support/check.hpp"
+#include "tests/check/support/in_child.hpp"
 
 namespace dxva::test {
 namespace {
 
 // In a child, because check forks for each test and a GL context does not survive that.
 bool gl_works() {
-  std::fflush(nullptr);
-  const pid_t child = fork();
-  if (child == 0) {
+  return yes_in_child([] {
     gst_init(nullptr, nullptr);
     GstGLDisplay* display = gst_gl_display_new();
     GstGLContext* context = nullptr;
     GError* error = nullptr;
     const bool ok = gst_gl_display_create_context(display, nullptr, &context, &error);
     if (!ok) std::printf("# %s\n", error ? error->message : "no context");
-    std::fflush(nullptr);
-    _exit(ok ? 0 : 1);
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    return ok;
+  });
 }
 
 }  // namespace
