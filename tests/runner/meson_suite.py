@@ -18,8 +18,9 @@ def programs_of(build: Path, suite: str) -> list[dict]:
 
 
 def run_suite(build: Path, suite: str, *, only: list[str] | None = None,
-              environment: dict[str, str] | None = None, timeout_factor: int = 1) -> Counts:
-    """`only` names programs of the suite; None runs all of them."""
+              environment: dict[str, str] | None = None, timeout_factor: int = 4) -> Counts:
+    """`only` names programs of the suite; None runs all of them. Limits of time are there for what hangs: they are
+    far above what a program takes, also where other work has the processors."""
     counts = Counts()
     if only == [] or not programs_of(build, suite):
         return counts
@@ -27,7 +28,9 @@ def run_suite(build: Path, suite: str, *, only: list[str] | None = None,
     log.unlink(missing_ok=True)
     command = ["meson", "test", "-C", str(build), "--no-rebuild", "--suite", suite,
                "--logbase", f"dev-{suite}", "--timeout-multiplier", str(timeout_factor)]
-    meson = subprocess.run(command + (only or []), env=dict(os.environ, **(environment or {})),
+    # Of one case that has no limit of its own; check's is 4 seconds.
+    limits = {"CK_DEFAULT_TIMEOUT": "60"}
+    meson = subprocess.run(command + (only or []), env=dict(os.environ, **limits, **(environment or {})),
                            stdin=subprocess.DEVNULL)
     if not log.exists():
         counts.fail(suite, f"meson test ended with {meson.returncode} and wrote no log")

@@ -97,7 +97,7 @@ def run_threaded(build: Path) -> Counts:
         return counts
     settings = environment(build, folder) | {"TSAN_OPTIONS": "halt_on_error=1"}
     for suite, names in THREADED.items():
-        ran = run_suite(folder, suite, only=names, timeout_factor=4, environment=settings)
+        ran = run_suite(folder, suite, only=names, timeout_factor=10, environment=settings)
         if not ran.ran_anything():
             ran.fail(f"sanitize: threads, {suite}", "no case ran")
         counts.add(ran)
@@ -118,10 +118,10 @@ def run(build: Path) -> Counts:
                     not test["cmd"][0].endswith(".py")]
         settings = environment(build, folder)
         ran = run_suite(folder, suite, only=[p for p in programs if not leaks_unseen(p)],
-                        timeout_factor=4, environment=settings)
+                        timeout_factor=10, environment=settings)
         settings["ASAN_OPTIONS"] += ":detect_leaks=0"
         ran.add(run_suite(folder, suite, only=[p for p in programs if leaks_unseen(p)],
-                          timeout_factor=4, environment=settings))
+                          timeout_factor=10, environment=settings))
         if not ran.ran_anything():
             ran.fail(f"sanitize: {suite}", "no case ran")
         counts.add(ran)

@@ -24,8 +24,8 @@ KERNEL = (f"console=ttyS0 root=rootfs rootfstype=9p rootflags={NINE_P} ro quiet 
 
 @dataclass
 class Limits:
-    boot_s: int = 300  # until the suite says that it is up; 15 to 60 s are usual
-    all_s: int = 2400  # on an idle machine a quarter of it is used
+    boot_s: int = 600  # until the suite says that it is up; 15 to 60 s are usual
+    all_s: int = 7200  # on an idle machine a tenth of it is used
 
 
 class BootFailed(Exception):

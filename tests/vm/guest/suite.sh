@@ -10,7 +10,7 @@ run() {
   shift
   [[ -z $wanted || $name =~ $wanted ]] || return 0
   echo "=== begin $name"
-  timeout --kill-after=5 900 "$@"
+  timeout --kill-after=5 2700 "$@"
   echo "=== end $name $?"
 }
 suite=/project/tests/vm/suite

@@ -20,7 +20,7 @@ PLAIN = "plain"  # 320x240
 CROPPED = "cropped"  # 182x150: the surface is larger than the picture
 LONG = "long"  # 128x96, more pictures than surfaces
 DEEP = "deep"  # 128x96, 10 bits
-SECONDS = 300  # of one program; an emulated processor on a busy machine
+SECONDS = 900  # of one program; an emulated processor on a busy machine
 
 # The switch that a real dma-buf needs: llvmpipe imports nothing by itself. "memfd" is not in it.
 IMPORT = {"GST_DXVA_TEST": "software-import"}
