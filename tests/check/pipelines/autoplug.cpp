@@ -2,7 +2,8 @@
 //
 // autoplug [FACTORY.PROPERTY=VALUE...]: for each line "PLAYBIN SINK URI" on stdin plays URI to
 // its end and prints one JSON object in a line: the elements that were in the pipeline then,
-// the decoders that were tried, how many frames the sink drew, and what was said on the bus;
+// the decoders that were tried, how many buffers left each, how many frames the sink drew, and
+// what was said on the bus;
 // and "ended" when the pipeline is gone, so that a crash on the way there can be told from
 // others. The properties are set on elements as playbin plugs them, before they leave NULL, as
 // an application does it with deep-element-added.
@@ -13,8 +14,11 @@
 #include <gst/gst.h>
 #include <json-glib/json-glib.h>
 
+#include <atomic>
 #include <cstdio>
 #include <iostream>
+#include <map>
+#include <mutex>
 #include <set>
 #include <sstream>
 #include <string>
@@ -64,7 +68,7 @@ class Run {
         settings_(settings) {}
 
   void play();
-  [[nodiscard]] std::string json() const;
+  [[nodiscard]] std::string json();
 
  private:
   void on_element(GstElement* element);
@@ -74,9 +78,11 @@ class Run {
   std::string playbin_, sink_, uri_;
   const std::vector<Setting>& settings_;
 
-  std::set<std::string> tried_;     // decoders that were put in
-  std::set<std::string> elements_;  // what was in at the end
-  GstElement* silence_ = nullptr;   // lent by the pipeline: the sink of what is no video
+  std::mutex lock_;                                  // elements are put in by several threads
+  std::set<std::string> tried_;                      // decoders that were put in
+  std::map<std::string, std::atomic<gint64>> gave_;  // those and bins of them; never removed
+  std::set<std::string> elements_;                   // what was in at the end
+  GstElement* silence_ = nullptr;  // lent by the pipeline: the sink of what is no video
   guint64 drawn_ = 0;
   std::string error_;
   std::vector<std::string> warnings_;
@@ -88,10 +94,23 @@ void Run::on_element(GstElement* element) {
     if (setting.factory == factory)
       gst_util_set_object_arg(G_OBJECT(element), setting.property.c_str(),
                               setting.value.c_str());
-  if (!GST_IS_BIN(element) && gst_element_get_factory(element) &&
-      gst_element_factory_list_is_type(gst_element_get_factory(element),
-                                       GST_ELEMENT_FACTORY_TYPE_DECODER))
-    tried_.insert(factory);
+  if (!gst_element_get_factory(element) ||
+      !gst_element_factory_list_is_type(gst_element_get_factory(element),
+                                        GST_ELEMENT_FACTORY_TYPE_DECODER))
+    return;
+  const std::lock_guard guard(lock_);
+  if (!GST_IS_BIN(element)) tried_.insert(factory);
+  // decodebin has pads when it needs them, and is no decoder. decodebin3 of GStreamer 1.26 has
+  // put away the decoder when the end of the stream is told.
+  const auto pad = GstPtr<GstPad>::adopt(gst_element_get_static_pad(element, "src"));
+  if (!pad) return;
+  gst_pad_add_probe(
+      pad.get(), GST_PAD_PROBE_TYPE_BUFFER,
+      [](GstPad*, GstPadProbeInfo*, gpointer count) {
+        ++*static_cast<std::atomic<gint64>*>(count);
+        return GST_PAD_PROBE_OK;
+      },
+      &gave_[factory], nullptr);
 }
 
 void Run::wait(GstElement* pipeline) {
@@ -181,7 +200,7 @@ void Run::play() {
   gst_element_set_state(pipeline.get(), GST_STATE_NULL);
 }
 
-std::string Run::json() const {
+std::string Run::json() {
   JsonBuilder* out = json_builder_new();
   const auto list = [out](const char* name, const auto& texts) {
     json_builder_set_member_name(out, name);
@@ -191,7 +210,17 @@ std::string Run::json() const {
   };
   json_builder_begin_object(out);
   list("elements", elements_);
-  list("tried", tried_);
+  {
+    const std::lock_guard guard(lock_);
+    list("tried", tried_);
+    json_builder_set_member_name(out, "gave");
+    json_builder_begin_object(out);
+    for (const auto& [factory, buffers] : gave_) {
+      json_builder_set_member_name(out, factory.c_str());
+      json_builder_add_int_value(out, buffers);
+    }
+    json_builder_end_object(out);
+  }
   json_builder_set_member_name(out, "drawn");
   json_builder_add_int_value(out, static_cast<gint64>(drawn_));
   json_builder_set_member_name(out, "error");

@@ -112,8 +112,11 @@ class Played:
     def right(self) -> bool:
         return not self.found["error"] and self.found["drawn"] == self.media.frames
 
+    def gave(self, decoder: str) -> bool:
+        return self.found["gave"].get(decoder, 0) > 0
+
     def decoded_by_us(self) -> bool:
-        return "dxvadec" in self.found["elements"]
+        return self.gave("dxvadec")
 
     def died_at_the_end(self) -> bool:
         return self.playbin == "playbin3" and self.found["error"].startswith("died") and self.found["drawn"] == self.media.frames
@@ -153,7 +156,7 @@ def play_once(runs: list[tuple[str, str, Media]], *settings: str, **environment:
             if len(found) > ended:  # everything was played, and then the pipeline was taken apart
                 found[-1]["error"] = how
             else:
-                found.append({"elements": [], "tried": [], "drawn": 0, "warnings": [], "error": how})
+                found.append({"elements": [], "tried": [], "gave": {}, "drawn": 0, "warnings": [], "error": how})
         results += [Played(*run, answer) for run, answer in zip(rest, found)]
     return results
 
@@ -231,10 +234,23 @@ def alpha(tap: Tap, folder: Path) -> None:
         if rig.run(["gst-inspect-1.0", "--exists", wrapper]).status != 0:
             tap.skip(f"playbin {what}", f"{wrapper} is not installed")
             continue
-        sink = "dxvaglupload ! fakesink"
-        for one in play([(playbin, sink, Media(path.name, path, FRAMES)) for playbin in PLAYBINS]):
-            tap.case(one.right() and wrapper in one.found["elements"] and not one.decoded_by_us(),
-                     f"{one.playbin} {what}", str(one))
+        # Of GStreamer 1.26 it keeps the last picture to itself, so how many there are says a pipeline without us.
+        media = Media(path.name, path, FRAMES)
+        for playbin in PLAYBINS:
+            ours, plain = play_wrapped([(playbin, "dxvaglupload ! fakesink", media), (playbin, "fakesink", media)])
+            tap.case(not ours.found["error"] and ours.found["drawn"] == plain.found["drawn"] >= FRAMES - 1 and
+                     ours.gave(wrapper) and not ours.decoded_by_us(), f"{playbin} {what}", f"{ours}\n{plain}")
+
+
+def play_wrapped(runs: list[tuple[str, str, Media]]) -> list[Played]:
+    """The wrappers of GStreamer 1.26 wait now and then for ever, before the first picture and whatever is behind
+    them: one in fifty on a busy machine."""
+    results = play(runs)
+    for _ in range(3):
+        stuck = [at for at, one in enumerate(results) if one.found["error"].startswith("no end") and not one.found["drawn"]]
+        for at, one in zip(stuck, play([runs[at] for at in stuck])):
+            results[at] = one
+    return results
 
 
 def main() -> None:
