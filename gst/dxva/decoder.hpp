@@ -112,6 +112,8 @@ class Decoder {
   [[nodiscard]] bool has_room(surface::Surface& surface) const;
   [[nodiscard]] Reason lend(const decode::DecodedFrame& picture, const SurfaceLook& look,
                             accel::Pixels pixels, GstVideoCodecFrame& frame);
+  [[nodiscard]] bool lend_in_place(const decode::DecodedFrame& picture, const SurfaceLook& look,
+                                   GstVideoCodecFrame& frame);
   [[nodiscard]] Outgoing leave(const decode::DecodedFrame& picture, const SurfaceLook& look,
                                GstVideoCodecFrame& frame);
   // --- copied by the device, where the layout is the trouble

@@ -4,6 +4,7 @@
 #include "gst/common/spare_memory.hpp"
 #include "gst/dxva/decoder.hpp"
 #include "gst/dxva/gstdxvaallocator.hpp"
+#include "gst/dxva/mapped_buffer.hpp"
 #include "gst/dxva/picture_copy.hpp"
 #include "gst/dxva/surface_memory.hpp"
 #include "lib/base/translation.hpp"
@@ -182,6 +183,28 @@ Reason Decoder::lend(const decode::DecodedFrame& picture, const SurfaceLook& loo
   return Reason::None;
 }
 
+// For an uploader whose one pass over the picture is then the only one. The surface is gated as
+// an exported one: there is a copy to fall back on.
+bool Decoder::lend_in_place(const decode::DecodedFrame& picture, const SurfaceLook& look,
+                            GstVideoCodecFrame& frame) {
+  if (active_.zero_copy != ZeroCopy::Auto ||
+      GST_VIDEO_INFO_FORMAT(&agreement_.info) != output_.format ||
+      !reads_in_place(agreement_.allocation) || !has_room(*picture.surface))
+    return false;
+  // Whatever is wrong, the copy meets it as well.
+  auto mapped = picture.surface->map_in_place(look.exported.frame);
+  if (!mapped) return false;
+  auto shown = picture.surface->pool().show(*picture.surface);
+  if (!shown) return false;
+  if (stats_.count_read_back(mapped->mapping->way_name()))
+    stats_.set_read_back_ways(mapped->mapping->standings());
+  stats_.count_in_place();
+  const PictureView view = view_of(*mapped->mapping, output_.format);
+  frame.output_buffer =
+      wrap_mapped(std::move(*mapped), std::move(*shown), view, picture.visible).release();
+  return true;
+}
+
 // --- the way out
 
 Decoder::Outgoing Decoder::leave(const decode::DecodedFrame& picture, const SurfaceLook& look,
@@ -234,6 +257,9 @@ Decoder::Outgoing Decoder::leave(const decode::DecodedFrame& picture, const Surf
   }
   if (active_.zero_copy == ZeroCopy::Require) return {.flow = cannot_export(out.reason)};
   out.leaving = Leaving::CpuCopy;
+  // Which of device and CPU copies faster is measured by copies.
+  if (!detiling && pixels == accel::Pixels::There && lend_in_place(picture, look, frame))
+    return out;
   const trace::Timed copying(trace::Stage::Copy);
   const auto started = std::chrono::steady_clock::now();
   const auto unreadable = [&](const Error& error) -> Outgoing {

@@ -50,6 +50,11 @@ void DecoderStats::count_unfinished() {
   ++unfinished_;
 }
 
+void DecoderStats::count_in_place() {
+  const std::lock_guard guard(lock_);
+  ++in_place_;
+}
+
 bool DecoderStats::count_read_back(const char* way) {
   const std::lock_guard guard(lock_);
   ++read_backs_[way];
@@ -97,6 +102,7 @@ void DecoderStats::reset() {
   watch_ = {};
   errors_ = 0;
   unfinished_ = 0;
+  in_place_ = 0;
   surfaces_ = 0;
   late_surfaces_ = 0;
   read_back_ = "";
@@ -126,11 +132,11 @@ StructurePtr DecoderStats::structure() const {
   StructurePtr out(gst_structure_new(
       "dxvadec-stats", "frames", G_TYPE_UINT64, frames, "steps", GST_TYPE_STRUCTURE,
       steps.get(), "reasons", GST_TYPE_STRUCTURE, reasons.get(), "errors", G_TYPE_UINT64,
-      errors_, "unfinished", G_TYPE_UINT64, unfinished_, "surfaces", G_TYPE_UINT64, surfaces_,
-      "late-surfaces", G_TYPE_UINT64, late_surfaces_, "device", G_TYPE_STRING, device_.c_str(),
-      "device-error", G_TYPE_STRING, device_error_.c_str(), "modifier", G_TYPE_STRING,
-      modifier_.c_str(), "codec", G_TYPE_STRING, codec_.c_str(), "profile", G_TYPE_STRING,
-      profile_.c_str(), nullptr));
+      errors_, "unfinished", G_TYPE_UINT64, unfinished_, "read-in-place", G_TYPE_UINT64,
+      in_place_, "surfaces", G_TYPE_UINT64, surfaces_, "late-surfaces", G_TYPE_UINT64,
+      late_surfaces_, "device", G_TYPE_STRING, device_.c_str(), "device-error", G_TYPE_STRING,
+      device_error_.c_str(), "modifier", G_TYPE_STRING, modifier_.c_str(), "codec",
+      G_TYPE_STRING, codec_.c_str(), "profile", G_TYPE_STRING, profile_.c_str(), nullptr));
   StructurePtr read_backs(gst_structure_new_empty("read-backs"));
   for (const auto& [way, pictures] : read_backs_)
     gst_structure_set(read_backs.get(), way, G_TYPE_UINT64, pictures, nullptr);

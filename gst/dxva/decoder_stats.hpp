@@ -31,6 +31,8 @@ class DecoderStats {
   void count_error();
   // A picture left while the device was still writing it.
   void count_unfinished();
+  // One of `cpu-copy` left where it was, mapped, for downstream to read.
+  void count_in_place();
   // One that the CPU copied, and how it was read (va::SurfaceMapping). True: the last one was
   // read in another way.
   bool count_read_back(const char* way);
@@ -58,6 +60,7 @@ class DecoderStats {
   StepWatch<Leaving> watch_;
   uint64_t errors_ = 0;
   uint64_t unfinished_ = 0;
+  uint64_t in_place_ = 0;
   uint64_t surfaces_ = 0;
   uint64_t late_surfaces_ = 0;
   // Names live for ever.

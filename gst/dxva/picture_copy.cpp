@@ -18,24 +18,6 @@ uint32_t component_of(const GstVideoFormatInfo* info, uint32_t plane) {
   return 0;
 }
 
-// The part of one plane that `visible` covers. Odd sizes round chroma up, odd offsets down.
-video::PlaneView crop_plane(const PictureView& from, const GstVideoFormatInfo* info,
-                            uint32_t plane, const decode::Rect& visible) {
-  const uint32_t c = component_of(info, plane);
-  const auto step = static_cast<uint32_t>(GST_VIDEO_FORMAT_INFO_PSTRIDE(info, c));
-  const uint32_t x = visible.x >> GST_VIDEO_FORMAT_INFO_W_SUB(info, c);
-  const uint32_t y = visible.y >> GST_VIDEO_FORMAT_INFO_H_SUB(info, c);
-  const auto width = static_cast<uint32_t>(
-      GST_VIDEO_FORMAT_INFO_SCALE_WIDTH(info, c, static_cast<gint>(visible.width)));
-  const auto height = static_cast<uint32_t>(
-      GST_VIDEO_FORMAT_INFO_SCALE_HEIGHT(info, c, static_cast<gint>(visible.height)));
-  const PictureView::Plane& p = from.planes[plane];
-  return {.data = p.data + size_t{y} * p.pitch_bytes + size_t{x} * step,
-          .pitch_bytes = p.pitch_bytes,
-          .row_bytes = width * step,
-          .rows = height};
-}
-
 uint8_t* plane_data(GstVideoFrame& frame, uint32_t plane) {
   return static_cast<uint8_t*>(GST_VIDEO_FRAME_PLANE_DATA(&frame, plane));
 }
@@ -150,13 +132,12 @@ void interleave(const video::PlaneView& u, const video::PlaneView& v, uint8_t* t
 
 // Both chroma planes out of one. Rows of whole samples, shifted down to the low bits.
 template <typename Sample, int kShift>
-void split_picture(const PictureView& from, const GstVideoFormatInfo* info,
-                   const decode::Rect& visible, GstVideoFrame& to) {
+void split_picture(const PictureView& from, const decode::Rect& visible, GstVideoFrame& to) {
   const auto row_of = [&to](uint32_t plane, uint32_t row) {
     return reinterpret_cast<Sample*>(plane_data(to, plane) +
                                      size_t{row} * plane_pitch(to, plane));
   };
-  const auto y = crop_plane(from, info, 0, visible);
+  const auto y = crop_plane(from, 0, visible);
   if constexpr (kShift == 0) {
     video::copy_plane(y, plane_data(to, 0), plane_pitch(to, 0));
   } else {
@@ -167,7 +148,7 @@ void split_picture(const PictureView& from, const GstVideoFormatInfo* info,
         out[i] = static_cast<Sample>(in[i] >> kShift);
     }
   }
-  const auto uv = crop_plane(from, info, 1, visible);
+  const auto uv = crop_plane(from, 1, visible);
   for (uint32_t row = 0; row < uv.rows; ++row) {
     const auto* in = reinterpret_cast<const Sample*>(uv.data + size_t{row} * uv.pitch_bytes);
     Sample* u = row_of(1, row);
@@ -181,6 +162,24 @@ void split_picture(const PictureView& from, const GstVideoFormatInfo* info,
 
 }  // namespace
 
+video::PlaneView crop_plane(const PictureView& from, uint32_t plane,
+                            const decode::Rect& visible) {
+  const GstVideoFormatInfo* info = gst_video_format_get_info(from.format);
+  const uint32_t c = component_of(info, plane);
+  const auto step = static_cast<uint32_t>(GST_VIDEO_FORMAT_INFO_PSTRIDE(info, c));
+  const uint32_t x = visible.x >> GST_VIDEO_FORMAT_INFO_W_SUB(info, c);
+  const uint32_t y = visible.y >> GST_VIDEO_FORMAT_INFO_H_SUB(info, c);
+  const auto width = static_cast<uint32_t>(
+      GST_VIDEO_FORMAT_INFO_SCALE_WIDTH(info, c, static_cast<gint>(visible.width)));
+  const auto height = static_cast<uint32_t>(
+      GST_VIDEO_FORMAT_INFO_SCALE_HEIGHT(info, c, static_cast<gint>(visible.height)));
+  const PictureView::Plane& p = from.planes[plane];
+  return {.data = p.data + size_t{y} * p.pitch_bytes + size_t{x} * step,
+          .pitch_bytes = p.pitch_bytes,
+          .row_bytes = width * step,
+          .rows = height};
+}
+
 bool copy_picture(const PictureView& from, const decode::Rect& visible, GstVideoFrame& to) {
   const GstVideoFormatInfo* info = gst_video_format_get_info(from.format);
   const GstVideoFormat wanted = GST_VIDEO_FRAME_FORMAT(&to);
@@ -191,30 +190,29 @@ bool copy_picture(const PictureView& from, const decode::Rect& visible, GstVideo
 
   if (wanted == from.format) {
     for (uint32_t i = 0; i < from.plane_count; ++i)
-      from.plane_copy(crop_plane(from, info, i, visible), plane_data(to, i),
-                      plane_pitch(to, i));
+      from.plane_copy(crop_plane(from, i, visible), plane_data(to, i), plane_pitch(to, i));
     return true;
   }
   if (wanted == GST_VIDEO_FORMAT_UNKNOWN || wanted != rearranged(from.format, visible.width))
     return false;
   switch (from.format) {
     case GST_VIDEO_FORMAT_NV12:
-      split_picture<uint8_t, 0>(from, info, visible, to);
+      split_picture<uint8_t, 0>(from, visible, to);
       return true;
     case GST_VIDEO_FORMAT_P010_10LE:
-      split_picture<uint16_t, 6>(from, info, visible, to);
+      split_picture<uint16_t, 6>(from, visible, to);
       return true;
     default:
       break;
   }
-  const auto y = crop_plane(from, info, 0, visible);
+  const auto y = crop_plane(from, 0, visible);
   if (from.plane_count == 1) {
     video::copy_plane(y, plane_data(to, 0), plane_pitch(to, 0));
     fill_neutral(to);
     return true;
   }
-  const auto u = crop_plane(from, info, 1, visible);
-  const auto v = crop_plane(from, info, 2, visible);
+  const auto u = crop_plane(from, 1, visible);
+  const auto v = crop_plane(from, 2, visible);
   switch (wanted) {
     case GST_VIDEO_FORMAT_NV12:
       video::copy_plane(y, plane_data(to, 0), plane_pitch(to, 0));

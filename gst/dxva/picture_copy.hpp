@@ -25,6 +25,11 @@ struct PictureView {
       plane_copy = &video::copy_plane;
 };
 
+// The part of one plane that `visible` covers, which lies inside the picture. Odd sizes round
+// chroma up, odd offsets down.
+[[nodiscard]] video::PlaneView crop_plane(const PictureView& from, uint32_t plane,
+                                          const decode::Rect& visible);
+
 // Copies the rectangle `visible` into `to`, which has that size and either the view's format or
 // its rearranged(). False for any other pair. The rectangle lies inside the picture.
 [[nodiscard]] bool copy_picture(const PictureView& from, const decode::Rect& visible,

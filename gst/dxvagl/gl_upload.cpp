@@ -144,14 +144,6 @@ bool GlUpload::set_caps(GstCaps* in, GstCaps* out) {
   return passthrough || uploader_.set_formats(in, out);
 }
 
-// Null: none is to be proposed.
-GstPtr<GstBufferPool> GlUpload::upload_pool(const InputFormat& input) const {
-  const auto session = uploader_.session();
-  if (!session || !offers_upload_slots(*session, GST_VIDEO_INFO_SIZE(&input.info)))
-    return nullptr;
-  return make_upload_pool(session, input.info);
-}
-
 bool GlUpload::propose_allocation(GstQuery* query) const {
   GstCaps* caps = nullptr;
   gboolean wants_pool = FALSE;
@@ -164,13 +156,16 @@ bool GlUpload::propose_allocation(GstQuery* query) const {
   // there. And a picture may come before it is written: ProducerFences waits for the kernel.
   GstStructure* mixed = gst_structure_new("dxva-mixed-memory", "accepts", G_TYPE_BOOLEAN, TRUE,
                                           "waits-for-fences", G_TYPE_BOOLEAN, TRUE, nullptr);
-  if (const auto pool = wants_pool ? upload_pool(*input) : nullptr) {
+  const auto session = wants_pool ? uploader_.session() : nullptr;
+  if (const auto pool = session ? make_upload_pool(session, input->info) : nullptr) {
+    const uint64_t bytes = GST_VIDEO_INFO_SIZE(&input->info);
+    const bool slots = offers_upload_slots(*session, bytes);
     // Under DMABuf caps a stranger would take the pool for one of dma-bufs: there it is a part
-    // of that word, for copies among dma-bufs.
-    if (input->memory == MemoryKind::System)
-      gst_query_add_allocation_pool(
-          query, pool.get(), static_cast<guint>(GST_VIDEO_INFO_SIZE(&input->info)), 0, 0);
-    else
+    // of that word, for copies among dma-bufs. So it is where slots do not pay, for a decoder
+    // that need not copy at all then.
+    if (slots && input->memory == MemoryKind::System)
+      gst_query_add_allocation_pool(query, pool.get(), static_cast<guint>(bytes), 0, 0);
+    if (slots || reads_in_place(*session, bytes))
       gst_structure_set(mixed, "copy-pool", GST_TYPE_BUFFER_POOL, pool.get(), nullptr);
   }
   gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, mixed);

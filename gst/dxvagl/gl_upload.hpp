@@ -49,7 +49,6 @@ class GlUpload {
  private:
   // The context, made now where there is a display to make it on. Null: none.
   [[nodiscard]] std::shared_ptr<GlSession> find_session();
-  [[nodiscard]] GstPtr<GstBufferPool> upload_pool(const InputFormat& input) const;
   void warn_of_glx(const GlSession& session);
   void count(const Uploader::Picture& picture);
   void tell(GstBuffer* input, const Result<Uploader::Picture>& picture,

@@ -19,4 +19,9 @@ namespace dxva::gst {
 // Whether upstream should be offered slots: they pay, or nobody knows yet.
 [[nodiscard]] bool offers_upload_slots(const GlSession& session, uint64_t picture_bytes);
 
+// Whether a picture is uploaded from memory of its producer's, which plain loads read fast, no
+// slower than from a slot: then there is no use in copying it into one, or anywhere.
+// GST_DXVA_TEST=read-in-place says so, and upload-ring the contrary.
+[[nodiscard]] bool reads_in_place(const GlSession& session, uint64_t picture_bytes);
+
 }  // namespace dxva::gst

@@ -49,6 +49,7 @@ class UploadPool {
   void release(GstBuffer* buffer);
   void flush(bool on);
   void stop();
+  [[nodiscard]] bool reads_in_place();
 
  private:
   [[nodiscard]] GstFlowReturn wait_for_room(const GstBufferPoolAcquireParams* params);
@@ -203,6 +204,12 @@ void UploadPool::release(GstBuffer* buffer) {
   changed_.notify_all();
 }
 
+bool UploadPool::reads_in_place() {
+  const auto session = session_.lock();
+  const std::lock_guard guard(lock_);
+  return session && gst::reads_in_place(*session, GST_VIDEO_INFO_SIZE(&info_));
+}
+
 void UploadPool::flush(bool on) {
   std::shared_ptr<gl::UploadRing> ring;
   {
@@ -252,6 +259,15 @@ gboolean set_config(GstBufferPool* pool, GstStructure* config) {
          GST_BUFFER_POOL_CLASS(gst_dxva_upload_pool_parent_class)->set_config(pool, config);
 }
 
+constexpr guint kReadsInPlace = 1;
+
+void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) {
+  if (id == kReadsInPlace)
+    g_value_set_boolean(value, impl(object).reads_in_place());
+  else
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+}
+
 void finalize(GObject* object) {
   delete GST_DXVA_UPLOAD_POOL(object)->impl;
   G_OBJECT_CLASS(gst_dxva_upload_pool_parent_class)->finalize(object);
@@ -264,7 +280,16 @@ static void gst_dxva_upload_pool_init(GstDxvaUploadPool* self) {
 }
 
 static void gst_dxva_upload_pool_class_init(GstDxvaUploadPoolClass* klass) {
-  G_OBJECT_CLASS(klass)->finalize = finalize;
+  auto* object = G_OBJECT_CLASS(klass);
+  object->finalize = finalize;
+  object->get_property = get_property;
+  g_object_class_install_property(
+      object, kReadsInPlace,
+      g_param_spec_boolean(
+          "reads-in-place", "Reads in place",
+          "Whether a picture in memory of its producer's is uploaded no slower than one in a "
+          "buffer of this pool",
+          FALSE, static_cast<GParamFlags>(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS)));
   auto* pool = GST_BUFFER_POOL_CLASS(klass);
   pool->get_options = get_options;
   pool->set_config = set_config;

@@ -15,6 +15,9 @@
 // that holds many), or the ring does not pay: acquiring never waits for somebody downstream,
 // unless the configuration has a maximum.
 //
+// Its property "reads-in-place" is for a producer that could do without the copy: true where
+// pictures that lie in memory of the CPU's are uploaded from there as fast as from a slot.
+//
 // Has GstVideoMeta and no GstVideoAlignment: with that, avdec's libavcodec decodes into the
 // buffers and reads its references back from memory that may be slow to read. Without, it sends
 // buffers of its own.

@@ -19,6 +19,8 @@ TestSwitch TestSwitch::parse(const char* list) {
       out.software_import = true;
     else if (word == "upload-ring")
       out.upload_ring = true;
+    else if (word == "read-in-place")
+      out.read_in_place = true;
     else if (word == "verify")
       out.verify = true;
     else if (!word.empty())

@@ -12,11 +12,13 @@ namespace dxva {
 //   memfd            a sealed memfd (F_SEAL_SHRINK) stands in for a dma-buf
 //   software-import  software rasterisers may import (Mesa's can crash on foreign dma-bufs)
 //   upload-ring      dxvaglupload uploads by its ring also where that is slower
+//   read-in-place    it uploads mapped surfaces from where they lie, also where that is slower
 //   verify           dxvaglupload's property of that name, for every element of the process
 struct TestSwitch {
   bool memfd = false;
   bool software_import = false;
   bool upload_ring = false;
+  bool read_in_place = false;
   bool verify = false;
   std::vector<std::string> unknown;  // words that switch nothing
 

@@ -32,9 +32,10 @@ std::optional<Misunderstood> judge_words(const std::string& name, const std::str
   return Misunderstood{
       .setting = setting,
       .what = fill(_("%s: these words change nothing: %s."), setting, words),
-      .remedy = fill(_("%s knows memfd, software-import, upload-ring and verify, with commas "
-                       "between; outside of tests unset it."),
-                     name)};
+      .remedy =
+          fill(_("%s knows memfd, software-import, upload-ring, read-in-place and verify, "
+                 "with commas between; outside of tests unset it."),
+               name)};
 }
 
 std::optional<Misunderstood> judge(const std::string& name, const std::string& value) {

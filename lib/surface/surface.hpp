@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "lib/accel/session.hpp"
@@ -85,6 +86,20 @@ class Surface {
   // refusal means that nobody can read it.
   [[nodiscard]] virtual Result<std::unique_ptr<Mapping>> map(
       Reads reads, std::shared_ptr<const dmabuf::ExternalFrame> exported) const = 0;
+
+  // For a reader that goes over the picture once, where it lies, by plain loads.
+  struct InPlace {
+    std::unique_ptr<Mapping> mapping;
+    // One block that the whole view lies in, for as long as the mapping lives. What is between
+    // rows and planes is anything.
+    std::span<const uint8_t> memory;
+  };
+  // As map(). Refused where plain loads are slower than copying first (memory that the CPU does
+  // not cache), and until copies have shown which it is.
+  [[nodiscard]] virtual Result<InPlace> map_in_place(
+      const std::shared_ptr<const dmabuf::ExternalFrame>&) const {
+    return Error{.code = ErrorCode::Unsupported, .text = "no memory of the CPU's"};
+  }
 
   // What a layer above ties to this surface's life; goes before its memory does.
   std::shared_ptr<void> attachment;

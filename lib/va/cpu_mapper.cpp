@@ -3,11 +3,13 @@
 
 #include <array>
 #include <chrono>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "lib/base/fourcc.hpp"
 #include "lib/base/log.hpp"
+#include "lib/base/test_switch.hpp"
 #include "lib/dmabuf/mapping.hpp"
 #include "lib/va/copy_choices.hpp"
 #include "lib/va/surface_sync.hpp"
@@ -205,6 +207,31 @@ Fastest::Ways possible_ways(bool memory) {
   return out;
 }
 
+// Plain loads of memory that is not cached take tens of times as long, so what differs by less
+// than this is noise.
+constexpr int64_t kNoisePercent = 25;
+
+bool keeps_up(const Fastest::Standing& way, const Fastest::Standing& fastest) {
+  if (way.out || way.turns == 0 || way.shortest == Fastest::kNever) return false;
+  return way.shortest.count() / (100 + kNoisePercent) <= fastest.shortest.count() / 100;
+}
+
+// The way to an image that is read where it lies; nothing: copying is faster, or not measured.
+std::optional<Fastest::Way> way_in_place(CopyChoices& choices, const CopyChoices::Key& key,
+                                         Fastest::Ways possible) {
+  constexpr Fastest::Way kDerive = 0;
+  constexpr Fastest::Way kGetImage = 2;
+  static_assert(kWays[kDerive].method == Method::Derive && !kWays[kDerive].streaming &&
+                kWays[kGetImage].method == Method::GetImage);
+  const auto standings = choices.standings(key);
+  if (test_switch().read_in_place) return standings[kDerive].out ? kGetImage : kDerive;
+  const auto fastest = choices.next(key, possible);
+  if (!fastest || choices.wants(key, *fastest)) return std::nullopt;
+  if (keeps_up(standings[kDerive], standings[*fastest])) return kDerive;
+  if (*fastest == kGetImage) return kGetImage;
+  return std::nullopt;
+}
+
 void rule_out(CopyChoices& choices, const CopyChoices::Key& key, Method method,
               const std::string& why) {
   for (uint32_t i = 0; i < kWays.size(); ++i)
@@ -231,6 +258,11 @@ SurfaceMapping::~SurfaceMapping() = default;
 
 const video::FrameView& SurfaceMapping::view() const {
   return state_->view;
+}
+
+std::span<const uint8_t> SurfaceMapping::image() const {
+  if (!state_->image) return {};
+  return {state_->image->data(), state_->image->info().data_size};
 }
 
 video::PlaneCopy SurfaceMapping::plane_copy() const {
@@ -299,6 +331,20 @@ bool is_right(const SurfaceMapping::State& state, VASurfaceID surface, const Wan
   return same;
 }
 
+CopyChoices::Key key_of(uint32_t fourcc, const dmabuf::ExternalFrame* exported) {
+  return {.what = CopyKey::What::ReadBack,
+          .fourcc = fourcc,
+          .modifier = exported && exported->object_count > 0 ? exported->objects[0].modifier
+                                                             : kModifierInvalid};
+}
+
+Error wrong_picture(Fastest::Way way) {
+  return {.code = ErrorCode::Failed,
+          .call = kWays[way].name,
+          .text = "shows another picture than vaGetImage",
+          .reason = Reason::SelfTestMismatch};
+}
+
 }  // namespace
 
 Result<SurfaceMapping> map_for_read(const std::shared_ptr<Display>& display,
@@ -309,11 +355,7 @@ Result<SurfaceMapping> map_for_read(const std::shared_ptr<Display>& display,
   if (auto synced = wait_until_decoded(*display, surface); !synced) return synced.error();
 
   CopyChoices& choices = display->copy_choices();
-  const CopyChoices::Key key{.what = CopyKey::What::ReadBack,
-                             .fourcc = fourcc,
-                             .modifier = exported && exported->object_count > 0
-                                             ? exported->objects[0].modifier
-                                             : kModifierInvalid};
+  const CopyChoices::Key key = key_of(fourcc, exported.get());
   if (exported && !is_readable(*exported, wanted)) exported.reset();
   Fastest::Ways possible = possible_ways(exported != nullptr);
   Error last;
@@ -324,10 +366,7 @@ Result<SurfaceMapping> map_for_read(const std::shared_ptr<Display>& display,
       (*state)->key = key;
       (*state)->way = *way;
       if (is_right(**state, surface, wanted, *way)) return SurfaceMapping(std::move(*state));
-      last = Error{.code = ErrorCode::Failed,
-                   .call = kWays[*way].name,
-                   .text = "shows another picture than vaGetImage",
-                   .reason = Reason::SelfTestMismatch};
+      last = wrong_picture(*way);
       DXVA_WARNING(Va, "surface 0x%x: not used: %s", surface, last.describe().c_str());
     } else {
       last = state.error();
@@ -343,6 +382,27 @@ Result<SurfaceMapping> map_for_read(const std::shared_ptr<Display>& display,
     choices.took(key, *way, Fastest::kNever);
   }
   return last;
+}
+
+Result<SurfaceMapping> map_for_read_in_place(const std::shared_ptr<Display>& display,
+                                             VASurfaceID surface, uint32_t fourcc,
+                                             uint32_t width, uint32_t height,
+                                             const dmabuf::ExternalFrame* exported) {
+  const Wanted wanted{.fourcc = fourcc, .width = width, .height = height};
+  CopyChoices& choices = display->copy_choices();
+  const CopyChoices::Key key = key_of(fourcc, exported);
+  const bool memory = exported && is_readable(*exported, wanted);
+  const auto way = way_in_place(choices, key, possible_ways(memory));
+  if (!way)
+    return Error{.code = ErrorCode::Unsupported, .text = "faster with a copy, or not known"};
+  if (auto synced = wait_until_decoded(*display, surface); !synced) return synced.error();
+  auto state = open(display, surface, wanted, nullptr, kWays[*way].method);
+  if (!state) return state.error();
+  (*state)->key = key;
+  (*state)->way = *way;
+  // What is wrong is ruled out by the copy that follows, which finds it as well.
+  if (!is_right(**state, surface, wanted, *way)) return wrong_picture(*way);
+  return SurfaceMapping(std::move(*state));
 }
 
 }  // namespace dxva::va

@@ -4,6 +4,7 @@
 #include <va/va.h>
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "lib/base/fastest.hpp"
@@ -23,6 +24,8 @@ class SurfaceMapping {
   SurfaceMapping& operator=(SurfaceMapping&&) noexcept;
   ~SurfaceMapping();
   [[nodiscard]] const video::FrameView& view() const;
+  // The image that the view lies in; empty: it is a map of exported memory.
+  [[nodiscard]] std::span<const uint8_t> image() const;
   // What to copy the planes with: the mapping is one of a way that is fast with it.
   [[nodiscard]] video::PlaneCopy plane_copy() const;
   // The caller has copied the whole picture with plane_copy(): the time since the call that
@@ -52,5 +55,14 @@ class SurfaceMapping {
     const std::shared_ptr<Display>& display, VASurfaceID surface, uint32_t fourcc,
     uint32_t width, uint32_t height,
     std::shared_ptr<const dmabuf::ExternalFrame> exported = nullptr);
+
+// The same for somebody who reads the image where it lies, by plain loads, and then needs no
+// copy: an image that was derived, where copies by plain loads keep up with the fastest ones,
+// or vaGetImage's, where that is the fastest. Unsupported: else, and as long as
+// map_for_read()'s choice for pictures like this one, which only copies bring about, is open.
+// Mapped, it is not a turn of that choice.
+[[nodiscard]] Result<SurfaceMapping> map_for_read_in_place(
+    const std::shared_ptr<Display>& display, VASurfaceID surface, uint32_t fourcc,
+    uint32_t width, uint32_t height, const dmabuf::ExternalFrame* exported = nullptr);
 
 }  // namespace dxva::va

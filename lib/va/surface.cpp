@@ -121,4 +121,14 @@ Result<std::unique_ptr<surface::Mapping>> Surface::map(
   return std::unique_ptr<surface::Mapping>(std::make_unique<MappedSurface>(std::move(*mapped)));
 }
 
+Result<Surface::InPlace> Surface::map_in_place(
+    const std::shared_ptr<const dmabuf::ExternalFrame>& exported) const {
+  auto mapped =
+      map_for_read_in_place(display_, id_, fourcc(), width(), height(), exported.get());
+  if (!mapped) return mapped.error();
+  const auto memory = mapped->image();
+  return InPlace{.mapping = std::make_unique<MappedSurface>(std::move(*mapped)),
+                 .memory = memory};
+}
+
 }  // namespace dxva::va

@@ -44,6 +44,8 @@ class Surface final : public surface::Surface {
   [[nodiscard]] Result<std::unique_ptr<surface::Mapping>> map(
       surface::Reads reads,
       std::shared_ptr<const dmabuf::ExternalFrame> exported) const override;
+  [[nodiscard]] Result<InPlace> map_in_place(
+      const std::shared_ptr<const dmabuf::ExternalFrame>& exported) const override;
 
  private:
   std::shared_ptr<Display> display_;

@@ -40,16 +40,19 @@ def _measure(plan: Plan, size: str, report: Report) -> str:
     bare = into_gl("dxvadec ! dxvaglupload, not mapped", "dxvadec", "dxvaglupload", map_in_gl=False)
     stranger = into_gl("dxvadec ! glupload", "dxvadec ! video/x-raw(memory:DMABuf)", "glupload")
     theirs = into_gl("vah264dec ! glupload", "vah264dec", "glupload", va)
-    # Whose OpenGL imports nothing, and whose driver exports nothing.
+    # Whose OpenGL imports nothing, whose driver exports nothing, and who is told to copy.
     ours_mapped = into_gl("dxvadec ! dxvaglupload import=copy", "dxvadec", "dxvaglupload import=copy")
+    ours_unexported = into_gl("dxvadec without exports ! dxvaglupload", "dxvadec", "dxvaglupload",
+                              {"DXVASOFT_FAULT": "export:from=1"})
     ours_copied = into_gl("dxvadec zero-copy=off ! dxvaglupload", "dxvadec zero-copy=off", "dxvaglupload")
     theirs_copied = into_gl("vah264dec, system memory ! glupload", "vah264dec ! video/x-raw,format=NV12", "glupload", va)
     ours_base = Way(f"{size} dxvadec alone", f"{source} ! dxvadec ! video/x-raw(memory:DMABuf)")
     theirs_base = Way(f"{size} vah264dec alone", f"{source} ! vah264dec ! video/x-raw(memory:VAMemory)", va)
     base = {ours: ours_base, stranger: ours_base, theirs: theirs_base, ours_mapped: ours_base,
-            ours_copied: ours_base, theirs_copied: theirs_base}
+            ours_unexported: ours_base, ours_copied: ours_base, theirs_copied: theirs_base}
     zero_copy = [ours, bare, stranger, theirs] if peers.imports() else []
-    copied = [ours_mapped, ours_copied, theirs_copied]
+    # A GPU's driver cannot be told to export nothing.
+    copied = [ours_mapped, *([] if peers.on_gpu() else [ours_unexported]), ours_copied, theirs_copied]
 
     warm_up, frames = plan.window(size)
     runs = in_turns(plan, [ours_base, theirs_base, *zero_copy, *copied], warm_up, frames, f"zero-copy {size}")
@@ -72,7 +75,9 @@ def _measure(plan: Plan, size: str, report: Report) -> str:
                 runs.ratio(ours.name, stranger.name, behind_ms)),
         *(Verdict(f"{size} {name}, ours / vah264dec ! glupload, added",
                   _quotient(added.get(way), added.get(theirs_copied)), OF_THE_PEERS)
-          for way, name in ((ours_mapped, "not imported"), (ours_copied, "not exported"))),
+          for way, name in ((ours_mapped, "not imported"), (ours_unexported, "not exported"))),
+        Verdict(f"{size} copied when told to, ours / vah264dec ! glupload, added",
+                _quotient(added.get(ours_copied), added.get(theirs_copied))),
     ]
     report.counts |= outside_counts(plan, [*zero_copy, *copied], runs, width * height * 3 // 2, warm_up, frames)
     report.notes += runs.failed.values()

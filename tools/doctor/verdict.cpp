@@ -319,7 +319,7 @@ class Judge {
           fill(_("GST_DXVA_TEST=%s is set: it loosens safety rules and is for tests only."),
                test),
           _("Unset GST_DXVA_TEST."));
-    else if (switches.upload_ring || switches.verify)
+    else if (switches.upload_ring || switches.read_in_place || switches.verify)
       add("test-switch",
           fill(_("GST_DXVA_TEST=%s is set: frames go a slower way than they could."), test),
           _("Unset GST_DXVA_TEST; to compare what one element imports, there is dxvaglupload "

@@ -250,10 +250,110 @@ GST_START_TEST(tiled_surfaces_are_copied_where_caps_cannot_tell) {
   g_setenv("DXVASOFT_TILED_FROM", "25", TRUE);
   const Decoded some = decode_well("dxvadec", options);
   expect_same(some.pictures, wanted);
-  // How many are copied is measured: the device's copy or the CPU's, and after the latter linear
-  // surfaces may be asked for.
+  // How many are copied is measured: the device's copy or the CPU's, and after the latter
+  // linear surfaces may be asked for.
   fail_unless(some.step("exported") >= 24 && some.step("exported") < 60);
   fail_unless(some.reason("modifier-not-linear") > 0);
+}
+GST_END_TEST
+
+// --- surfaces that are mapped for who reads them once
+
+namespace {
+
+Options reader() {
+  g_setenv("DXVASOFT_FAULT", "export:from=1", TRUE);
+  g_setenv("GST_DXVA_TEST", "memfd,read-in-place", TRUE);
+  return {.sink_caps = std::string(kDmabufNv12) + ";video/x-raw", .reads_in_place = true};
+}
+
+}  // namespace
+
+GST_START_TEST(a_surface_that_is_not_exported_is_read_in_place) {
+  Options options = reader();
+  options.at_sample = [](GstSample* sample) {
+    // The decoder may still predict from this picture.
+    GstBuffer* copy = gst_buffer_copy(gst_sample_get_buffer(sample));
+    GstMapInfo map;
+    fail_unless(gst_buffer_map(copy, &map, GST_MAP_WRITE));
+    memset(map.data, 0x55, map.size);
+    gst_buffer_unmap(copy, &map);
+    gst_buffer_unref(copy);
+  };
+  const Decoded out = decode_well("dxvadec", options);
+  expect_same(out.pictures, reference());
+  fail_unless_equals_uint64(out.stat("read-in-place"), 60);
+  fail_unless_equals_uint64(out.step("cpu-copy"), 60);
+  fail_unless_equals_uint64(out.reason("export-failed"), 60);
+  fail_unless_equals_uint64(out.number("read-backs", "derive-image"), 60);
+}
+GST_END_TEST
+
+GST_START_TEST(one_among_exported_ones_is_read_in_place) {
+  Options options = reader();
+  options.sink_caps = kDmabufNv12;
+  options.mixed_memory = true;
+  g_setenv("DXVASOFT_FAULT", "export:surface=3", TRUE);
+  const Decoded out = decode_well("dxvadec", options);
+  expect_same(out.pictures, reference());
+  fail_unless(out.step("exported") > 0 && out.step("cpu-copy") > 0);
+  fail_unless_equals_uint64(out.stat("read-in-place"), out.step("cpu-copy"));
+}
+GST_END_TEST
+
+GST_START_TEST(surfaces_kept_in_place_beyond_the_gate_are_copies_and_all_stay_right) {
+  Options options = reader();
+  options.keep = 40;
+  const Decoded out = decode_well("dxvadec extra-surfaces=3", options);
+  expect_same(out.pictures, reference());
+  fail_unless_equals_uint64(out.stat("read-in-place"), 3);
+  fail_unless_equals_uint64(out.step("cpu-copy"), 60);
+  fail_unless_equals_uint64(out.stat("late-surfaces"), 0);
+  // The pipeline is gone by now.
+  expect_kept_right(out);
+}
+GST_END_TEST
+
+GST_START_TEST(what_is_read_in_place_is_cropped) {
+  const std::string file =
+      clip("crop.mp4",
+           "-c:v libx264 -threads 1 -bsf:v "
+           "h264_metadata=crop_left=32:crop_right=6:crop_top=10:crop_bottom=4");
+  const Decoded out = decode(source(file), "dxvadec", reader());
+  fail_unless(out.error.empty(), "%s", out.error.c_str());
+  expect_same(out.pictures, hashes_of_ffmpeg(file, 352 - 38, 288 - 14));
+  fail_unless_equals_uint64(out.stat("read-in-place"), 60);
+}
+GST_END_TEST
+
+GST_START_TEST(what_cannot_be_read_in_place_is_copied) {
+  const auto wanted = reference();
+  const Options options = reader();
+  const struct {
+    const char* fault;
+    const char* layout;
+    const char* decoder;
+    const char* way;  // null: whichever
+    bool in_place;
+  } cases[] = {
+      // A copy of vaGetImage's is as good.
+      {"export:from=1,deriveimage:from=1", "padded", "dxvadec", "get-image", true},
+      {"export:from=1", "two-objects", "dxvadec", "get-image", true},
+      {"export:from=1,getimage:from=1", "gap", "dxvadec", "derive-image", true},
+      {"export:from=1", "padded", "dxvadec zero-copy=off", nullptr, false},
+  };
+  for (const auto& c : cases) {
+    std::printf("# %s %s %s\n", c.fault, c.layout, c.decoder);
+    g_setenv("DXVASOFT_FAULT", c.fault, TRUE);
+    g_setenv("DXVASOFT_LAYOUT", c.layout, TRUE);
+    const Decoded out = decode_well(c.decoder, options);
+    expect_same(out.pictures, wanted);
+    fail_unless_equals_uint64(out.step("cpu-copy"), 60);
+    // The first picture finds out that the driver derives none.
+    const uint64_t in_place = out.stat("read-in-place");
+    fail_unless(c.in_place ? in_place >= 59 : in_place == 0, "%u", unsigned(in_place));
+    if (c.way) fail_unless(out.number("read-backs", c.way) >= 59);
+  }
 }
 GST_END_TEST
 
@@ -352,6 +452,14 @@ static Suite* dxvadec_memory_suite() {
   tcase_add_test(one, tight_linear_copies_what_is_not);
   tcase_add_test(one, tiled_surfaces_are_copied_where_caps_cannot_tell);
   suite_add_tcase(suite, one);
+  TCase* mapped = tcase_create("mapped");
+  tcase_set_timeout(mapped, 120);
+  tcase_add_test(mapped, a_surface_that_is_not_exported_is_read_in_place);
+  tcase_add_test(mapped, one_among_exported_ones_is_read_in_place);
+  tcase_add_test(mapped, surfaces_kept_in_place_beyond_the_gate_are_copies_and_all_stay_right);
+  tcase_add_test(mapped, what_is_read_in_place_is_cropped);
+  tcase_add_test(mapped, what_cannot_be_read_in_place_is_copied);
+  suite_add_tcase(suite, mapped);
   TCase* caps = tcase_create("caps");
   tcase_set_timeout(caps, 120);
   tcase_add_test(caps, dma_bufs_come_first_where_both_are_taken);

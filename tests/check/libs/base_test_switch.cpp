@@ -13,7 +13,8 @@ namespace {
 GST_START_TEST(nothing_is_loosened_by_default) {
   for (const char* list : {static_cast<const char*>(nullptr), "", ",", ",,,"}) {
     const TestSwitch test = TestSwitch::parse(list);
-    fail_if(test.memfd || test.software_import || test.upload_ring || test.verify);
+    fail_if(test.memfd || test.software_import || test.upload_ring || test.read_in_place ||
+            test.verify);
   }
 }
 GST_END_TEST;
@@ -22,6 +23,7 @@ GST_START_TEST(words_switch_what_they_name) {
   fail_unless(TestSwitch::parse("memfd").memfd);
   fail_unless(TestSwitch::parse("software-import").software_import);
   fail_unless(TestSwitch::parse("upload-ring").upload_ring);
+  fail_unless(TestSwitch::parse("read-in-place").read_in_place);
   fail_unless(TestSwitch::parse("verify").verify);
   const TestSwitch all = TestSwitch::parse("memfd,software-import,verify");
   fail_unless(all.memfd && all.software_import && all.verify);

@@ -26,7 +26,8 @@ GST_START_TEST(values_that_mean_something_are_no_news) {
   for (const char* name : {"GST_DXVA_ZEROCOPY", "GST_DXVA_SOFTWARE_FALLBACK"})
     for (const char* value : {"", "0", "1"})
       fail_unless(misunderstood({{name, value}}).empty());
-  for (const char* value : {"", "memfd", "memfd,software-import", "upload-ring,verify,"})
+  for (const char* value :
+       {"", "memfd", "memfd,software-import", "upload-ring,read-in-place,verify,"})
     fail_unless(misunderstood({{"GST_DXVA_TEST", value}}).empty(), "%s", value);
   fail_unless(misunderstood({{"GST_DXVA_DEVICE", "/dev/anything"}}).empty());
   fail_unless(misunderstood({{"GST_DEBUG", "no"}, {"GST_DXVAX", "1"}}).empty());
@@ -47,7 +48,8 @@ GST_END_TEST;
 GST_START_TEST(words_of_the_test_switch_that_do_nothing_are_named) {
   const Misunderstood wrong = only("GST_DXVA_TEST", "memfd,memfds,all");
   fail_unless(has(wrong.what, "memfds, all"), "%s", wrong.what.c_str());
-  for (const char* word : {"memfd", "software-import", "upload-ring", "verify"})
+  for (const char* word :
+       {"memfd", "software-import", "upload-ring", "read-in-place", "verify"})
     fail_unless(has(wrong.remedy, word), "%s", wrong.remedy.c_str());
 }
 GST_END_TEST;

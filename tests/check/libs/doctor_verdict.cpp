@@ -186,7 +186,8 @@ GST_START_TEST(the_test_switch_is_told_by_what_it_does) {
   ck_assert(told("memfd").what.find("loosens safety") != std::string::npos);
   ck_assert(told("software-import,verify").what.find("loosens safety") != std::string::npos);
   ck_assert(told("verify").what.find("loosens safety") == std::string::npos);
-  ck_assert(told("upload-ring").what.find("slower") != std::string::npos);
+  for (const char* words : {"upload-ring", "read-in-place"})
+    ck_assert(told(words).what.find("slower") != std::string::npos);
   for (const char* words : {"memfd", "verify"})
     ck_assert(told(words).remedy.find("Unset GST_DXVA_TEST") != std::string::npos);
 }

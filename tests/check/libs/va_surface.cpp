@@ -5,6 +5,8 @@
 #include <dirent.h>
 #include <dlfcn.h>
 
+#include <array>
+#include <chrono>
 #include <cstdlib>
 #include <memory>
 #include <utility>
@@ -284,6 +286,66 @@ GST_START_TEST(every_way_has_its_turns_and_one_stays) {
 }
 GST_END_TEST;
 
+// Times that copies by each way took, as if there had been some; 0: it had no turns.
+void set_times(const va::Display& display, int derive, int streaming, int get) {
+  const va::CopyKey key{.what = va::CopyKey::What::ReadBack,
+                        .fourcc = format::kNV12,
+                        .modifier = kModifierInvalid};
+  const std::array times{derive, streaming, get};
+  for (Fastest::Way way = 0; way < times.size(); ++way)
+    for (int turn = 0; turn < 3 && times[way] > 0; ++turn)
+      display.copy_choices().took(key, way, std::chrono::microseconds(times[way]));
+}
+
+Result<va::SurfaceMapping> map_in_place(const std::shared_ptr<va::Display>& display) {
+  return va::map_for_read_in_place(display, kSurface, format::kNV12, fakeva::kWidth,
+                                   fakeva::kHeight);
+}
+
+// Reading a picture where it lies takes as long as copying it by plain loads does.
+GST_START_TEST(an_image_is_read_in_place_where_plain_loads_keep_up) {
+  enum class Way { None, Derived, Copied };
+  struct Row {
+    int derive, streaming, get;  // microseconds
+    Way way;
+  };
+  // Without streaming loads that way has no turns, and its time is nobody's.
+  const bool streams = video::streaming_copy() != nullptr;
+  for (const Row& row : {Row{0, 0, 0, Way::None}, Row{100, 100, 0, Way::None},
+                         Row{100, 300, 900, Way::Derived}, Row{124, 100, 900, Way::Derived},
+                         Row{130, 100, 900, streams ? Way::None : Way::Derived},
+                         Row{5000, 100, 300, streams ? Way::None : Way::Copied},
+                         Row{5000, 5000, 300, Way::Copied}}) {
+    const auto display = open_display();
+    set_times(*display, row.derive, row.streaming, row.get);
+    const fakeva::Counts before = counts();
+    const auto mapping = map_in_place(display);
+    fail_unless_equals_int(bool(mapping), row.way != Way::None);
+    fail_unless_equals_int(counts().derived - before.derived, row.way == Way::Derived);
+    if (!mapping) continue;
+    expect_picture(mapping->view());
+    for (uint32_t p = 0; p < 2; ++p) {
+      const video::PlaneView& plane = mapping->view().planes[p];
+      const auto image = mapping->image();
+      fail_unless(plane.data >= image.data() &&
+                  plane.data + plane.pitch_bytes * plane.rows <= image.data() + image.size());
+    }
+  }
+  expect_nothing_left();
+}
+GST_END_TEST;
+
+GST_START_TEST(a_wrong_image_is_not_read_in_place) {
+  const auto display = open_display();
+  set_times(*display, 100, 100, 300);
+  for (const char* words : {"derive-other", "derive-fails", "map-fails", "sync-fails"}) {
+    tell(words);
+    fail_if(bool(map_in_place(display)), "%s", words);
+    expect_nothing_left();
+  }
+}
+GST_END_TEST;
+
 GST_START_TEST(memory_is_mapped_where_the_driver_has_no_images) {
   const auto display = open_display();
   auto exported = va::export_surface(*display, kSurface);
@@ -382,6 +444,8 @@ Suite* va_surface_suite() {
   tcase_add_test(tcase, derived_image_of_another_picture_is_not_used);
   tcase_add_test(tcase, one_colour_proves_no_layout);
   tcase_add_test(tcase, every_way_has_its_turns_and_one_stays);
+  tcase_add_test(tcase, an_image_is_read_in_place_where_plain_loads_keep_up);
+  tcase_add_test(tcase, a_wrong_image_is_not_read_in_place);
   tcase_add_test(tcase, memory_is_mapped_where_the_driver_has_no_images);
   tcase_add_test(tcase, unsuitable_derived_images_are_copied_out);
   tcase_add_test(tcase, failures_leave_nothing_behind);

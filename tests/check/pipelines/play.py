@@ -124,6 +124,12 @@ def main() -> None:
         all_on(tap, "every frame is written into an upload slot, and equals the reference",
                play("--check", "--json", "--zero-copy", "off", GST_DXVA_TEST="memfd,software-import,upload-ring"),
                "cpu-copy", "zero-copy-off")
+        no_exports = {"DXVASOFT_FAULT": "export:from=1"}
+        all_on(tap, "every frame is uploaded from its mapped surface, and equals the reference",
+               play("--check", "--json", GST_DXVA_TEST="memfd,software-import,read-in-place", **no_exports),
+               "cpu-copy", "export-failed")
+        all_on(tap, "whether it is or not is measured, and every frame equals the reference",
+               play("--check", "--json", GST_DXVA_TEST="memfd,software-import", **no_exports), "cpu-copy", "export-failed")
     if rig.name() == rig.MEMFD and "/dev/mesa/" in str(rig.os.environ.get("LD_LIBRARY_PATH")):
         all_on(tap, "the system's Mesa copies every frame by itself and says why",
                play("--check", "--json", environment=rig.on_the_systems_mesa()),

@@ -91,13 +91,39 @@ void add_shifted(GChecksum* sum, const GstVideoFrame& frame) {
   }
 }
 
-GstPadProbeReturn answer_allocation(GstPad*, GstPadProbeInfo* info, gpointer mixed) {
+// A pool that says what dxvaglupload's does.
+GType reading_pool_type() {
+  static const GType type = [] {
+    GTypeInfo info{};
+    info.class_size = sizeof(GstBufferPoolClass);
+    info.instance_size = sizeof(GstBufferPool);
+    info.class_init = [](gpointer klass, gpointer) {
+      auto* object = G_OBJECT_CLASS(klass);
+      object->get_property = [](GObject*, guint, GValue* value, GParamSpec*) {
+        g_value_set_boolean(value, TRUE);
+      };
+      g_object_class_install_property(
+          object, 1, g_param_spec_boolean("reads-in-place", "", "", FALSE, G_PARAM_READABLE));
+    };
+    return g_type_register_static(GST_TYPE_BUFFER_POOL, "DxvaTestReadingPool", &info,
+                                  static_cast<GTypeFlags>(0));
+  }();
+  return type;
+}
+
+GstPadProbeReturn answer_allocation(GstPad*, GstPadProbeInfo* info, gpointer data) {
+  const auto& options = *static_cast<const Options*>(data);
   GstQuery* query = GST_PAD_PROBE_INFO_QUERY(info);
   if (GST_QUERY_TYPE(query) != GST_QUERY_ALLOCATION) return GST_PAD_PROBE_OK;
   gst::StructurePtr params;
-  if (mixed)
-    params.reset(
-        gst_structure_new("dxva-mixed-memory", "accepts", G_TYPE_BOOLEAN, TRUE, nullptr));
+  if (options.mixed_memory || options.reads_in_place)
+    params.reset(gst_structure_new("dxva-mixed-memory", "accepts", G_TYPE_BOOLEAN,
+                                   options.mixed_memory, nullptr));
+  if (options.reads_in_place) {
+    const auto pool = gst::GstPtr<GstObject>::adopt(
+        GST_OBJECT(g_object_ref_sink(g_object_new(reading_pool_type(), nullptr))));
+    gst_structure_set(params.get(), "copy-pool", GST_TYPE_BUFFER_POOL, pool.get(), nullptr);
+  }
   gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, params.get());
   return GST_PAD_PROBE_HANDLED;
 }
@@ -346,10 +372,10 @@ Decoded decode(const std::string& source, const std::string& decoder, const Opti
     auto caps = gst::GstPtr<GstCaps>::adopt(gst_caps_from_string(options.sink_caps.c_str()));
     gst_app_sink_set_caps(app, caps.get());
   }
-  if (options.video_meta || options.mixed_memory) {
+  if (options.video_meta || options.mixed_memory || options.reads_in_place) {
     auto pad = gst::GstPtr<GstPad>::adopt(gst_element_get_static_pad(sink.get(), "sink"));
     gst_pad_add_probe(pad.get(), GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, answer_allocation,
-                      options.mixed_memory ? pipeline.get() : nullptr, nullptr);
+                      const_cast<Options*>(&options), nullptr);
   }
 
   if (gst_element_set_state(pipeline.get(), GST_STATE_PLAYING) != GST_STATE_CHANGE_FAILURE) {

@@ -62,10 +62,11 @@ struct Picture {
 [[nodiscard]] std::string hash_of(GstBuffer* buffer, const GstCaps* caps);
 
 struct Options {
-  std::string sink_caps;      // empty: anything
-  bool video_meta = false;    // the sink answers allocation queries
-  bool mixed_memory = false;  // … as dxvaglupload does
-  size_t keep = 0;            // buffers that the application does not give back
+  std::string sink_caps;        // empty: anything
+  bool video_meta = false;      // the sink answers allocation queries
+  bool mixed_memory = false;    // … as dxvaglupload does
+  bool reads_in_place = false;  // … and reads mapped surfaces
+  size_t keep = 0;              // buffers that the application does not give back
   std::function<void(GstElement* pipeline, size_t pictures)> at_picture;
   std::function<void(GstSample* sample)> at_sample;  // before at_picture
 };
