@@ -2,6 +2,7 @@
 #include "tools/play/reference.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace dxva::play {
 
@@ -14,6 +15,28 @@ size_t sample_bytes(const std::string& pixel_format) {
   return pixel_format == "p010le" ? 2 : 0;
 }
 
+// libswscale leaves out the last chroma samples of each row when it makes P010 of an odd width
+// (FFmpeg 5.1), so it is not asked to.
+const char* asked_format(const std::string& pixel_format) {
+  return pixel_format == "p010le" ? "yuv420p10le" : pixel_format.c_str();
+}
+
+// Planes of samples at the low end of their word become P010, in place. Little-endian hosts
+// only, as everything that reads P010 here.
+void to_p010(std::vector<uint8_t>& bytes, size_t luma_samples) {
+  std::vector<uint16_t> planes(bytes.size() / 2);
+  std::memcpy(planes.data(), bytes.data(), planes.size() * 2);
+  const size_t chroma_samples = (planes.size() - luma_samples) / 2;
+  const auto put = [&bytes](size_t at, uint16_t sample) {
+    const auto shifted = static_cast<uint16_t>(sample << 6);
+    std::memcpy(bytes.data() + at * 2, &shifted, 2);
+  };
+  for (size_t i = 0; i < luma_samples; ++i) put(i, planes[i]);
+  for (size_t i = 0; i < chroma_samples; ++i)
+    for (size_t c = 0; c < 2; ++c)
+      put(luma_samples + i * 2 + c, planes[luma_samples + c * chroma_samples + i]);
+}
+
 }  // namespace
 
 void Reference::mismatch(const std::string& text) {
@@ -24,14 +47,17 @@ void Reference::mismatch(const std::string& text) {
 Status Reference::start(Form& form, const std::string& pixel_format, unsigned threads) {
   if (form.stream.started()) return Done{};
   form.threads = threads;
-  return form.stream.start(media_, pixel_format, threads);
+  return form.stream.start(media_, asked_format(pixel_format), threads);
 }
 
-bool Reference::read(Form& form, size_t sample, std::vector<uint8_t>& bytes) {
+bool Reference::read(Form& form, const TightFrame& frame, std::vector<uint8_t>& bytes) {
+  const size_t sample = std::max<size_t>(sample_bytes(frame.pixel_format), 1);
   for (; form.next < samples_.size(); ++form.next) {
     bytes.resize(samples_[form.next] * sample);
     if (form.stream.read(bytes.data(), bytes.size()) != bytes.size()) return false;
   }
+  if (frame.pixel_format == "p010le")
+    to_p010(bytes, static_cast<size_t>(frame.width) * static_cast<size_t>(frame.height));
   return true;
 }
 
@@ -43,8 +69,7 @@ Result<bool> Reference::is_told_in_two_ways(const TightFrame& frame) {
   if (auto started = start(other, frame.pixel_format, one ? kSeveral : 1); !started)
     return started.error();
   std::vector<uint8_t> bytes;
-  const size_t sample = std::max<size_t>(sample_bytes(frame.pixel_format), 1);
-  return !read(other, sample, bytes) || bytes != bytes_;
+  return !read(other, frame, bytes) || bytes != bytes_;
 }
 
 Status Reference::compare(const TightFrame& frame, About about) {
@@ -61,7 +86,7 @@ Status Reference::compare(const TightFrame& frame, About about) {
   Form& form = forms_[frame.pixel_format];
   if (auto started = start(form, frame.pixel_format, about.one_thread ? 1 : 0); !started)
     return started.error();
-  if (!read(form, sample, bytes_)) {
+  if (!read(form, frame, bytes_)) {
     mismatch(name + " is not in the reference, which ended before it");
     return Done{};
   }

@@ -53,7 +53,7 @@ class Reference {
 
   [[nodiscard]] Status start(Form& form, const std::string& pixel_format, unsigned threads);
   // Puts the frame that is compared now into `bytes`; false: there is none.
-  bool read(Form& form, size_t sample_bytes, std::vector<uint8_t>& bytes);
+  bool read(Form& form, const TightFrame& frame, std::vector<uint8_t>& bytes);
   [[nodiscard]] Result<bool> is_told_in_two_ways(const TightFrame& frame);
   void mismatch(const std::string& text);
 

@@ -8,12 +8,11 @@ namespace dxva::play {
 namespace {
 
 // The scale filters do not scale: they keep swscale from converting full range. Gray becomes
-// planar before both chroma planes are one: in one step such a filter sets chroma to 0, and
-// leaves ten bits at the low end of their word (FFmpeg 5.1).
+// planar before both chroma planes are one: in one step such a filter sets chroma to 0 (FFmpeg
+// 5.1).
 std::string keeping_filters(const std::string& pixel_format) {
   const std::string same = "scale=in_range=full:out_range=full";
   if (pixel_format == "nv12") return same + ",format=yuv420p," + same;
-  if (pixel_format == "p010le") return same + ",format=yuv420p10le," + same;
   return same;
 }
 

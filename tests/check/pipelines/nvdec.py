@@ -17,15 +17,17 @@ from tap import Tap, skip_all  # noqa: E402
 
 PLAYER, DOCTOR, STAND_INS = (str(Path(argument).resolve()) for argument in sys.argv[1:4])
 FRAMES = 40
-CLIPS = {"nv12": ["-c:v", "libvpx-vp9", "-pix_fmt", "yuv420p"],
-         "p010": ["-c:v", "libvpx-vp9", "-pix_fmt", "yuv420p10le", "-profile:v", "2"]}
+VP9 = ["-c:v", "libvpx-vp9", "-deadline", "realtime", "-cpu-used", "8", "-g", "15"]
+CLIPS = {"nv12.webm": [*VP9, "-pix_fmt", "yuv420p"],
+         "p010.webm": [*VP9, "-pix_fmt", "yuv420p10le", "-profile:v", "2"],
+         "p010-odd.webm": [*VP9, "-pix_fmt", "yuv420p10le", "-profile:v", "2", "-vf", "scale=353:289"]}
 
 
 def make(folder: Path, name: str, options: list[str]) -> Path:
-    out = folder / f"{name}.webm"
+    out = folder / name
     subprocess.run(["ffmpeg", "-nostdin", "-v", "error", "-f", "lavfi", "-i",
                     f"testsrc2=size=354x290:rate=25,noise=alls=8:allf=t,trim=end_frame={FRAMES}", *options,
-                    "-deadline", "realtime", "-cpu-used", "8", "-g", "15", str(out)], check=True)
+                    str(out)], check=True)
     return out
 
 
@@ -63,12 +65,12 @@ def main() -> None:
         for name, clip in clips.items():
             all_on(tap, f"{name}: NVDEC's pictures become textures without a copy, and are right",
                    play(clip, "--device", "cuda"), "memory-object")
-        clip = clips["nv12"]
+        clip = clips["nv12.webm"]
         all_on(tap, "auto means NVDEC on OpenGL's GPU where no VA-API is", play(clip, "--device", "auto"),
                "memory-object")
         all_on(tap, "import=copy: one copy, and right", play(clip, "--device", "cuda", "--import", "copy"),
                "cpu-copy", "import-copy-forced")
-        all_on(tap, "import=copy: 10 bits too", play(clips["p010"], "--device", "cuda", "--import", "copy"),
+        all_on(tap, "import=copy: 10 bits too", play(clips["p010.webm"], "--device", "cuda", "--import", "copy"),
                "cpu-copy", "import-copy-forced")
         all_on(tap, "zero-copy=off: one copy, written by the device into an upload slot",
                play(clip, "--device", "cuda", "--zero-copy", "off"), "cpu-copy", "zero-copy-off")

@@ -225,6 +225,16 @@ def main() -> None:
             tap.case(ran.status == 0 and summary(ran).get("mismatches") == 0,
                      f"JPEG in {name} equals the reference", str(ran))
     with tempfile.TemporaryDirectory() as folder:
+        for size in "333x241", "354x290":
+            media = Path(folder, f"{size}.webm")
+            rig.run(["ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=320x240,noise=alls=8,"
+                     f"scale={size.replace('x', ':')}", "-pix_fmt", "yuv420p10le", "-frames:v", "6", "-c:v", "libvpx-vp9",
+                     "-profile:v", "2", "-deadline", "realtime", "-cpu-used", "8", str(media)])
+            for device in "software", "none":
+                ran = play("--check", "--json", "--device", device, media=str(media))
+                tap.case(ran.status == 0 and summary(ran).get("frames") == 6 and summary(ran).get("mismatches") == 0,
+                         f"10 bits of {size} equal the reference, decoded by {device}", str(ran))
+    with tempfile.TemporaryDirectory() as folder:
         for source, codec, says in (("sine", ["-c:a", "aac"], "no video stream found"),
                                     ("testsrc2", ["-c:v", "mpeg4"], "video/mpeg, mpegversion=4")):
             media = Path(folder, f"{source}.mp4")
