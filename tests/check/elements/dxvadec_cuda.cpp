@@ -51,6 +51,10 @@ std::vector<Stream> streams() {
       {"VP8, odd",
        vpx_source("vp8-131x97", "libvpx -vf scale=131:97", "132x98", 20, "identity"),
        "avdec_vp8"},
+      {"VP9, odd, 10 bits",
+       vpx_source("ten-131x97", "libvpx-vp9 -pix_fmt yuv420p10le -profile:v 2 -vf scale=131:97",
+                  "132x98"),
+       "avdec_vp9"},
   };
 }
 
@@ -367,6 +371,28 @@ GST_START_TEST(a_lost_device_is_replaced_by_software_and_started_anew_for_the_ne
 }
 GST_END_TEST
 
+// A call into NVDEC is where the loss is noticed, and not the copy of a picture.
+GST_START_TEST(a_device_that_is_lost_while_it_decodes_is_told_from_one_that_fails) {
+  for (const char* fault : {"decode-loses-at=30", "map-loses-at=30"}) {
+    expect_software_after(fault, "device-lost", "video/x-raw", "cpu-copy");
+    const Decoded again = decode_opaque(vp9_clip());
+    expect_right(again, vp9_reference());
+    fail_unless_equals_uint64(again.step("exported"), again.pictures.size());
+  }
+}
+GST_END_TEST
+
+GST_START_TEST(a_device_that_is_lost_on_the_last_pictures_is_replaced_by_software) {
+  set_fault("map-loses-at=60");
+  const Decoded out = decode(source(h264_mp4()), kDecoder, {.sink_caps = "video/x-raw"});
+  set_fault(nullptr);
+  fail_unless(out.error.empty(), "%s", out.error.c_str());
+  fail_unless_equals_int(out.pictures.size(), 60);
+  fail_unless(out.step("cpu-copy") > 0 && out.step("software") > 0);
+  fail_unless_equals_uint64(out.reason("device-lost"), out.step("software"));
+}
+GST_END_TEST
+
 GST_START_TEST(streams_that_nvdec_does_not_decode_go_to_software) {
   const std::string mpeg2 =
       source(clip("cuda-mpeg2.mkv", "-c:v mpeg2video -q:v 4 -threads 1", "176x144", 20),
@@ -473,6 +499,8 @@ int main(int argc, char** argv) {
   tcase_add_test(tests, a_device_that_fails_on_the_last_pictures_is_replaced_by_software);
   tcase_add_test(tests,
                  a_lost_device_is_replaced_by_software_and_started_anew_for_the_next_stream);
+  tcase_add_test(tests, a_device_that_is_lost_while_it_decodes_is_told_from_one_that_fails);
+  tcase_add_test(tests, a_device_that_is_lost_on_the_last_pictures_is_replaced_by_software);
   tcase_add_test(tests, streams_that_nvdec_does_not_decode_go_to_software);
   tcase_add_test(tests, vp9_that_changes_its_size_and_goes_on_predicting_goes_to_software);
   tcase_add_test(tests, nothing_is_left_on_the_device_nor_in_the_process);

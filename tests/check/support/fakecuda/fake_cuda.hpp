@@ -4,15 +4,16 @@
 // Stand-ins for NVIDIA's libcuda.so.1 and libnvcuvid.so.1, in a folder that only tests put in
 // front of the loader. A device whose memory is lavapipe's (so that llvmpipe imports what is
 // exported), whose queues run late, and whose decoder is libavcodec: VP8 and VP9 are really
-// decoded, other codecs give pictures of one value, the picture order count.
+// decoded, other codecs give pictures of one value: of H.264 and H.265 the picture order count.
 //
 // What it gets wrong on purpose: a copy is made only when somebody has asked for its event
 // twice, and a picture that is unmapped is overwritten at once. Who does not wait shows wrong
 // pictures.
 //
 // DXVA_FAKE_CUDA, read at every call, holds words: no-device, no-export (the device says so),
-// export-fails, oom (no device memory), lost-at=N, event-fails-at=N, decode-fails-at=N,
-// map-fails-at=N (the N-th such call and all after it), create-fails.
+// export-fails, oom (no device memory), event-fails-at=N, decode-fails-at=N, map-fails-at=N
+// (the N-th such call and all after it), create-fails; and lost-at=N (a copy),
+// decode-loses-at=N, map-loses-at=N: that call fails, and with it everything in the context.
 
 #include <cstdint>
 #include <deque>
@@ -23,6 +24,7 @@ struct CUstream_st {
   std::mutex lock;
   std::deque<std::function<void()>> work;
   uint64_t done = 0;  // so many have been taken off `work`
+  unsigned losses_before = 0;
 };
 
 // Exported, as the functions of the libraries are; the project hides everything else.
@@ -32,8 +34,9 @@ namespace [[gnu::visibility("default")]] fakecuda {
 bool fault(const char* word);
 // Counts a call; true from the N-th on, where DXVA_FAKE_CUDA has "word=N".
 bool fails_from(const char* word, unsigned& calls);
-// CUDA_ERROR_LAUNCH_FAILED, which sticks to the context, once the device is lost.
-int lost();
+// From now on every call in the context fails with CUDA_ERROR_LAUNCH_FAILED.
+void lose();
+bool is_lost();
 
 uint8_t* host_address(uint64_t device_address);
 void enqueue(CUstream_st* stream, std::function<void()> work);

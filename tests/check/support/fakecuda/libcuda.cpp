@@ -39,6 +39,8 @@ uint64_t next_handle = 1;
 uint64_t next_address = uint64_t{1} << 46;  // where nothing of a process is
 unsigned copies = 0;
 unsigned events = 0;
+std::atomic<bool> device_is_lost = false;
+std::atomic<unsigned> losses = 0;
 thread_local std::vector<CUctx_st*> stack;
 
 struct Live {
@@ -69,8 +71,12 @@ bool fails_from(const char* word, unsigned& calls) {
   return ++calls >= std::strtoul(found + std::strlen(word) + 1, nullptr, 10);
 }
 
-int lost() {
-  return fails_from("lost-at", copies) ? kLaunchFailed : 0;
+void lose() {
+  if (!device_is_lost.exchange(true)) ++losses;
+}
+
+bool is_lost() {
+  return device_is_lost;
 }
 
 uint8_t* host_address(uint64_t device_address) {
@@ -95,6 +101,11 @@ namespace {
 
 void run_until(CUstream_st* stream, uint64_t position) {
   const std::lock_guard guard(stream->lock);
+  // What a lost device had in its queues is never done.
+  if (stream->losses_before != losses) {
+    stream->done += stream->work.size();
+    stream->work.clear();
+  }
   while (stream->done < position && !stream->work.empty()) {
     stream->work.front()();
     stream->work.pop_front();
@@ -106,8 +117,6 @@ uint64_t end_of(CUstream_st* stream) {
   const std::lock_guard guard(stream->lock);
   return stream->done + stream->work.size();
 }
-
-std::atomic<bool> device_is_lost = false;
 
 int answer(int good = 0) {
   return device_is_lost ? kLaunchFailed : good;
@@ -206,6 +215,7 @@ int cuStreamCreate(CUstream_st** stream, unsigned) {
   if (stack.empty()) return kInvalidValue;
   if (answer() != 0) return answer();
   *stream = new CUstream_st;
+  (*stream)->losses_before = losses;
   ++live.streams;
   return 0;
 }
@@ -334,7 +344,7 @@ int cuMemExportToShareableHandle(void* handle_out, uint64_t handle, int, uint64_
 
 int cuMemcpy2DAsync_v2(const cuda::Memcpy2D* copy, CUstream_st* stream) {
   if (stack.empty()) return kInvalidValue;
-  if (answer() == 0 && fakecuda::lost() != 0) device_is_lost = true;
+  if (fakecuda::fails_from("lost-at", copies)) fakecuda::lose();
   if (answer() != 0) return answer();
   const auto start = [](const cuda::Memcpy2D::Side& side) {
     return (side.type == cuda::Memcpy2D::kHost ? static_cast<uint8_t*>(side.host)

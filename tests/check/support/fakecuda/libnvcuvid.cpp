@@ -8,6 +8,7 @@ extern "C" {
 #include <cstring>
 #include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "lib/cuda/api.hpp"
@@ -17,8 +18,9 @@ namespace {
 
 constexpr int kInvalidValue = 1;
 constexpr int kUnknown = 999;
-constexpr int kH264 = 4, kHevc = 8, kVp8 = 9, kVp9 = 10;  // cudaVideoCodec
-constexpr int kP016 = 1;                                  // cudaVideoSurfaceFormat
+// cudaVideoCodec
+constexpr int kH264 = 4, kHevc = 8, kVp8 = 9, kVp9 = 10;
+constexpr int kP016 = 1;  // cudaVideoSurfaceFormat
 
 // The beginnings of NVDEC's structures, as far as they are read here.
 struct CreateInfo {
@@ -52,8 +54,19 @@ struct PictureInfo {
   } codec;
 };
 
-unsigned decodes = 0;
-unsigned maps = 0;
+struct Calls {
+  unsigned losing = 0;
+  unsigned failing = 0;
+
+  // `name` is "decode" or "map".
+  bool fail(const std::string& name) {
+    if (fakecuda::fails_from((name + "-loses-at").c_str(), losing)) fakecuda::lose();
+    const bool failed = fakecuda::fails_from((name + "-fails-at").c_str(), failing);
+    return failed || fakecuda::is_lost();
+  }
+};
+Calls decodes;
+Calls maps;
 
 // The picture that libavcodec's own decoder writes into, whether or not it is ever shown.
 struct Inner {
@@ -166,7 +179,7 @@ int cuvidDestroyDecoder(Decoder* decoder) {
 }
 
 int cuvidDecodePicture(Decoder* decoder, PictureInfo* info) {
-  if (fakecuda::fails_from("decode-fails-at", decodes)) return kUnknown;
+  if (decodes.fail("decode")) return kUnknown;
   if (info->index < 0 || static_cast<size_t>(info->index) >= decoder->pictures.size())
     return kInvalidValue;
   auto& picture = decoder->pictures[static_cast<size_t>(info->index)];
@@ -183,7 +196,7 @@ int cuvidDecodePicture(Decoder* decoder, PictureInfo* info) {
 
 int cuvidMapVideoFrame64(Decoder* decoder, int index, uint64_t* address, unsigned* pitch,
                          void*) {
-  if (fakecuda::fails_from("map-fails-at", maps)) return kUnknown;
+  if (maps.fail("map")) return kUnknown;
   if (index < 0 || static_cast<size_t>(index) >= decoder->pictures.size() ||
       decoder->pictures[static_cast<size_t>(index)].empty() ||
       decoder->mapped.size() >= decoder->info.output_surfaces)
