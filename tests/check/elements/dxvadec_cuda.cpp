@@ -292,6 +292,18 @@ GST_START_TEST(vp9_that_changes_its_size_and_goes_on_predicting_goes_to_software
 }
 GST_END_TEST
 
+// Although the GPU offers it (docs/design/nvidia.md).
+GST_START_TEST(nvdec_is_not_asked_for_jpeg) {
+  const std::string from =
+      source(clip("cuda-jpeg.mkv", "-c:v mjpeg -qscale:v 3 -pix_fmt yuvj420p", "176x144", 10),
+             "jpegparse");
+  const Decoded out = decode_opaque(from);
+  expect_right(out, decode(from, "avdec_mjpeg").pictures);
+  fail_unless_equals_uint64(out.step("software"), out.pictures.size());
+  fail_unless_equals_uint64(out.reason("profile-unsupported"), out.pictures.size());
+}
+GST_END_TEST
+
 GST_START_TEST(without_a_device_software_decodes) {
   set_fault("no-device");
   const Decoded out = decode_opaque(vp9_clip());
@@ -502,6 +514,7 @@ int main(int argc, char** argv) {
   tcase_add_test(tests, a_device_that_is_lost_while_it_decodes_is_told_from_one_that_fails);
   tcase_add_test(tests, a_device_that_is_lost_on_the_last_pictures_is_replaced_by_software);
   tcase_add_test(tests, streams_that_nvdec_does_not_decode_go_to_software);
+  tcase_add_test(tests, nvdec_is_not_asked_for_jpeg);
   tcase_add_test(tests, vp9_that_changes_its_size_and_goes_on_predicting_goes_to_software);
   tcase_add_test(tests, nothing_is_left_on_the_device_nor_in_the_process);
   tcase_add_test(tests, auto_finds_it);

@@ -19,7 +19,7 @@ namespace {
 constexpr int kInvalidValue = 1;
 constexpr int kUnknown = 999;
 // cudaVideoCodec
-constexpr int kH264 = 4, kHevc = 8, kVp8 = 9, kVp9 = 10;
+constexpr int kH264 = 4, kJpeg = 5, kHevc = 8, kVp8 = 9, kVp9 = 10;
 constexpr int kP016 = 1;  // cudaVideoSurfaceFormat
 
 // The beginnings of NVDEC's structures, as far as they are read here.
@@ -152,8 +152,9 @@ int cuvidGetDecoderCaps(dxva::cuda::CuvidDecodeCaps* caps) {
   caps->is_supported =
       caps->chroma_format == 1 &&
       (ten ? caps->codec == kVp9 || caps->codec == kHevc
-           : caps->bit_depth_minus_8 == 0 && (caps->codec == kH264 || caps->codec == kHevc ||
-                                              caps->codec == kVp8 || caps->codec == kVp9));
+           : caps->bit_depth_minus_8 == 0 &&
+                 (caps->codec == kH264 || caps->codec == kHevc || caps->codec == kVp8 ||
+                  caps->codec == kVp9 || caps->codec == kJpeg));
   caps->output_formats = ten ? 3 : 1;
   caps->min_width = caps->min_height = 32;
   caps->max_width = caps->max_height = 4096;
