@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The clips of the suite gpu, made by encoders where it is packed, and for each the md5 of every
-# picture as libavcodec decodes it in software. gpu.sh includes this.
+# The clips of the suite gpu, made by encoders where it is packed, and beside each what libavcodec makes of it in
+# software: the md5 of every picture, or the pictures themselves (.raw) of a codec that leaves its rounding open.
+# gpu.sh includes this.
 
 # encode NAME SOURCE ENCODER-OPTION…: SOURCE is lavfi's
 encode() {
@@ -14,10 +15,31 @@ picture_source() { # SIZE FRAMES
   printf 'testsrc2=size=%s:rate=30,noise=alls=6:allf=t,trim=end_frame=%s' "$1" "$2"
 }
 
-md5_of() { # CLIP FORMAT
+pictures_of() { # CLIP FORMAT MUXER
   # As dxva-play --check asks for its reference (tools/play/reference_stream.cpp).
+  local keep=scale=in_range=full:out_range=full
+  [ "$2" != nv12 ] || keep="$keep,format=yuv420p,$keep"
   ffmpeg -nostdin -v error -flags unaligned -noautorotate -i "$1" -map 0:v:0 -fps_mode passthrough -noautoscale \
-    -vf scale=in_range=full:out_range=full -pix_fmt "$2" -f framemd5 - </dev/null | grep -v '^#' | awk '{print $NF}'
+    -vf "$keep" -pix_fmt "$2" -f "$3" - </dev/null
+}
+
+md5_of() { # CLIP FORMAT
+  pictures_of "$1" "$2" framemd5 | grep -v '^#' | awk '{print $NF}'
+}
+
+# Of P010 with an odd width libswscale leaves out the last chroma samples, so it is not asked for P010.
+md5_of_odd_p010() { # CLIP
+  pictures_of "$1" yuv420p10le rawvideo | python3 "$root/tests/gpu/p010_md5.py" \
+    $(ffprobe -v error -select_streams v:0 -show_entries stream=width,height -of csv=p=0 "$1" | tr , ' ')
+}
+
+format_of() { # CLIP
+  case ${1##*/} in
+    *10-*) echo p010le ;;
+    *-422.*) echo yuv422p ;;
+    *-444.*) echo yuv444p ;;
+    *) echo nv12 ;;
+  esac
 }
 
 make_clips() {
@@ -32,6 +54,9 @@ make_clips() {
     encode "hevc-$size.mp4" "$source" -pix_fmt yuv420p -c:v libx265 -preset ultrafast -x265-params log-level=error:bframes=2 -crf 32 -g 30
     encode "hevc10-$size.mp4" "$source" -pix_fmt yuv420p10le -c:v libx265 -preset ultrafast -x265-params log-level=error -crf 32 -g 30
     encode "vp9-$size.webm" "$source" -pix_fmt yuv420p -c:v libvpx-vp9 -deadline realtime -cpu-used 8 -row-mt 1 -tile-columns 2 -b:v 3M -g 30
+    encode "vp9-10-$size.webm" "$source" -pix_fmt yuv420p10le -profile:v 2 -c:v libvpx-vp9 -deadline realtime -cpu-used 8 -row-mt 1 -tile-columns 2 -b:v 3M -g 30
+    encode "vp8-$size.webm" "$source" -pix_fmt yuv420p -c:v libvpx -deadline realtime -cpu-used 16 -b:v 3M -g 30
+    encode "mpeg2-$size.mkv" "$source" -pix_fmt yuv420p -c:v mpeg2video -q:v 24 -bf 2 -g 15
     encode "av1-$size.webm" "$source" -pix_fmt yuv420p -c:v libsvtav1 -preset 12 -crf 50 -g 30 -svtav1-params enable-overlays=0
     encode "av1-10-$size.webm" "$source" -pix_fmt yuv420p10le -c:v libsvtav1 -preset 12 -crf 50 -g 30
   done
@@ -41,25 +66,34 @@ make_clips() {
   encode h264-odd.mp4 "$(picture_source 334x242 40),crop=334:242" -pix_fmt yuv420p -c:v libx264 -preset veryfast -bf 3 -crf 26
   encode hevc-odd.mp4 "$(picture_source 334x242 40)" -pix_fmt yuv420p -c:v libx265 -preset veryfast -x265-params log-level=error -crf 26
   encode vp9-333x241.webm "$odd" -pix_fmt yuv420p -c:v libvpx-vp9 -deadline realtime -cpu-used 8 -b:v 1M
-  # An even width: of P010 with an odd one libswscale leaves out the last chroma samples, and the md5 would be wrong.
-  encode vp9-10-334x241.webm "$(picture_source 334x242 40),scale=334:241" -pix_fmt yuv420p10le -profile:v 2 -c:v libvpx-vp9 -deadline realtime -cpu-used 8 -b:v 1M
+  encode vp9-10-333x241.webm "$odd" -pix_fmt yuv420p10le -profile:v 2 -c:v libvpx-vp9 -deadline realtime -cpu-used 8 -b:v 1M
   encode vp8-333x241.webm "$odd" -pix_fmt yuv420p -c:v libvpx -deadline realtime -cpu-used 8 -b:v 1M
   encode h264-mbaff.mp4 "$(picture_source 720x576 60)" -pix_fmt yuv420p -c:v libx264 -preset veryfast -flags +ilme+ildct -crf 26
   encode mpeg2-small.mkv "$(picture_source 352x288 6)" -pix_fmt yuv420p -c:v mpeg2video -q:v 4 -bf 2
-  ffmpeg -nostdin -v error -y -i "$clips/mpeg2-small.mkv" -pix_fmt nv12 -f rawvideo "$clips/mpeg2-small.mkv.raw" </dev/null
+  # JPEG, which NVDEC is not asked for: in a container, an odd size, a file of pictures and nothing else, one picture.
+  encode jpeg-small.mkv "$(picture_source 352x288 6)" -pix_fmt yuvj420p -c:v mjpeg -q:v 3
+  encode jpeg-333x241.mkv "$(picture_source 334x242 6),scale=333:241" -pix_fmt yuvj420p -c:v mjpeg -q:v 3
+  encode jpeg-file.mjpeg "$(picture_source 354x290 6)" -pix_fmt yuvj420p -c:v mjpeg -q:v 5 -huffman optimal -f mjpeg
+  encode jpeg-still.jpg "$(picture_source 854x480 1)" -pix_fmt yuvj420p -c:v mjpeg -q:v 2 -f mjpeg
+  # And what no device is asked for.
+  encode jpeg-422.mkv "$(picture_source 352x288 6)" -pix_fmt yuvj422p -c:v mjpeg -q:v 3
+  encode jpeg-444.mkv "$(picture_source 352x288 6)" -pix_fmt yuvj444p -c:v mjpeg -q:v 3
+  [ -s "$clips/jpeg-grey.jpg" ] || gst-launch-1.0 -q videotestsrc num-buffers=1 ! video/x-raw,format=GRAY8,width=352,height=288 ! \
+    jpegenc ! filesink location="$clips/jpeg-grey.jpg"
   # Another size in the middle of the stream.
   encode small.h264 "$(picture_source 640x360 30)" -pix_fmt yuv420p -c:v libx264 -preset veryfast -bf 2 -crf 26 -f h264
   encode large.h264 "$(picture_source 854x480 30)" -pix_fmt yuv420p -c:v libx264 -preset veryfast -bf 2 -crf 26 -f h264
   cat "$clips/small.h264" "$clips/large.h264" "$clips/small.h264" >"$clips/resized.h264"
   # A hundred times in a row they are 5000 pictures.
   encode fifty.h264 "$(picture_source 1920x1080 50)" -pix_fmt yuv420p -c:v libx264 -preset ultrafast -bf 2 -crf 44 -g 50
-  local clip format
+  local clip
   for clip in "$clips"/*.*; do
-    case $clip in
-      *.md5 | *.raw | */mpeg2-small.mkv | */small.h264 | */large.h264 | */fifty.h264) continue ;;
-      *10-*) format=p010le ;;
-      *) format=nv12 ;;
+    case ${clip##*/} in
+      *.md5 | *.raw | small.h264 | large.h264 | fifty.h264) ;;
+      mpeg2-1080.* | mpeg2-2160.*) ;; # only for the time that they take
+      mpeg2-*) [ -s "$clip.raw" ] || pictures_of "$clip" nv12 rawvideo >"$clip.raw" ;;
+      vp9-10-333x241.*) [ -s "$clip.md5" ] || md5_of_odd_p010 "$clip" >"$clip.md5" ;;
+      *) [ -s "$clip.md5" ] || md5_of "$clip" "$(format_of "$clip")" >"$clip.md5" ;;
     esac
-    [ -s "$clip.md5" ] || md5_of "$clip" $format >"$clip.md5"
   done
 }

@@ -5,12 +5,13 @@
 #
 #   tests/gpu/gpu.sh pack           where this project builds: makes build/gpu-pack
 #   tests/gpu/gpu.sh run [--any]    where the GPU is: runs what lies in build/gpu-pack
-#   tests/gpu/gpu.sh media [check|times|flat|doctor…]   there too: NVDEC through both elements
+#   tests/gpu/gpu.sh media [check|rounded|times|stages|flat|doctor…]   there too: NVDEC through both elements
 #
 # The checkout with build/gpu-pack is carried over in between (see what pack says of its size).
 # Nothing is installed and no network is used by `run` and `media`. With --any a software renderer
 # is good enough, which is for trying the suite here; without, it is a failure. `media` decodes with
-# device=cuda; DXVA_GPU_DEVICE names another, for the same purpose.
+# device=cuda; DXVA_GPU_DEVICE names another, for the same purpose. DXVA_GPU_CLIPS, a regular expression, names the
+# clips that are taken; all others are left out.
 
 set -euo pipefail
 root=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/../.." && pwd -P)

@@ -2,7 +2,7 @@
 # The part of the suite gpu that plays video: both elements with GStreamer and libavcodec packed
 # beside them. gpu.sh includes this.
 
-media_plugins=(coreelements typefindfunctions playback videoparsersbad isomp4 matroska opengl app)
+media_plugins=(coreelements typefindfunctions playback videoparsersbad jpegformat isomp4 matroska opengl app)
 
 # Everything in one archive, because it is three times as large unpacked; and what unpacks it.
 pack_media() {
@@ -22,8 +22,8 @@ pack_media() {
   tar -C "$stage" -c . | xz -T0 >"$pack/media.tar.xz"
   mkdir -p "$pack/clips"
   local clip
-  for clip in "$clips"/*.md5; do cp "$clip" "${clip%.md5}" "$pack/clips/"; done
-  cp "$clips/fifty.h264" "$clips"/mpeg2-small.mkv* "$pack/clips/"
+  for clip in "$clips"/*.{md5,raw}; do cp "$clip" "${clip%.*}" "$pack/clips/"; done
+  cp "$clips/fifty.h264" "$clips"/mpeg2-{1080,2160}.mkv "$pack/clips/"
   rm -rf "$stage"
 }
 
@@ -64,6 +64,11 @@ decodable() {
     sed 's/([^)]*)//g; s/,/ /g; s/^/ /; s/$/ /' || true
 }
 
+chosen() { # CLIP
+  case $1 in *.md5 | *.raw) return 1 ;; esac
+  [[ ${1##*/} =~ ${DXVA_GPU_CLIPS:-.} ]]
+}
+
 codec_of() { # CLIP
   local name=${1##*/}
   case $name in
@@ -73,17 +78,26 @@ codec_of() { # CLIP
   esac
 }
 
-# Every picture of every clip, read back from its texture. What the GPU says that it does not
-# decode must come out right too, in software.
+# Why a clip is not for the device; nothing: it is.
+software_because() { # CLIP CODECS
+  case ${1##*/} in
+    jpeg*) echo "because NVDEC is not asked for JPEG" ;;
+    *) [ -z "$2" ] || [[ $2 == *" $(codec_of "$1") "* ]] || echo "because this GPU does not" ;;
+  esac
+}
+
+# Every picture of every clip, read back from its texture. What goes to software must come out right too.
 media_check() {
-  local clip name md5 reason listed way wanted
+  local clip name md5 reason listed way wanted software
   listed=$(decodable)
   for md5 in "$pack"/clips/*.md5; do
     clip=${md5%.md5} name=${md5##*/} reason=
+    chosen "$clip" || continue
     name=${name%.md5}
     way="none copied" wanted="^steps .*, 0 copied$"
-    if [ -n "$listed" ] && [[ $listed != *" $(codec_of "$clip") "* ]]; then
-      way="decoded in software, because this GPU does not"
+    software=$(software_because "$clip" "$listed")
+    if [ -n "$software" ]; then
+      way="decoded in software, $software"
       wanted="^steps *software $(wc -l <"$md5"), "
     fi
     dxva-play --device "$device" --framemd5 "$media/$name.md5" "$clip" >"$media/said" 2>"$media/errors" ||
@@ -96,20 +110,35 @@ media_check() {
   done
 }
 
-# MPEG-2 leaves the rounding of the inverse transform open (ISO/IEC 13818-2 annex A), and errors add
-# up until the next intra picture: the clip has six pictures, and a sample may be off by 3.
-media_mpeg2() {
-  local clip=$pack/clips/mpeg2-small.mkv reason=
-  gpu_decode --device "$device" --raw "$media/mpeg2.raw" "$clip" >"$media/said" 2>&1 ||
-    reason="gpu_decode: $(tail -n 2 "$media/said" | tr '\n' ' ')"
-  grep -q "memory-object 6; -$" "$media/said" || reason="$reason $(tail -n 1 "$media/said")"
-  [ "$(wc -c <"$media/mpeg2.raw")" = "$(wc -c <"$clip.raw")" ] || reason="$reason other sizes"
-  reason="$reason$({ cmp -l "$clip.raw" "$media/mpeg2.raw" || true; } | awk '
-    function value(octal) { return substr(octal, length(octal), 1) + 8 * substr(octal, length(octal) - 1, 1) + 64 * substr(octal, length(octal) - 2, 1) }
-    { d = value("00" $2) - value("00" $3); if (d < 0) d = -d; if (d > 3) ++wrong }
-    END { if (wrong) print wrong " samples are off by more than 3" }')"
-  tap "$([ -z "$reason" ] && echo 0 || echo 1)" "mpeg2-small.mkv: 6 pictures are libavcodec's within rounding, none copied"
-  [ -z "$reason" ] || sed 's/^/# /' <<<"$reason"
+# MPEG-2 leaves the rounding of the inverse transform open (ISO/IEC 13818-2 annex A), and errors add up until the next
+# intra picture: the clip has six pictures, and a sample may be off by 3.
+media_rounded() {
+  local raw clip name reason listed
+  listed=$(decodable)
+  for raw in "$pack"/clips/*.raw; do
+    clip=${raw%.raw} reason=
+    name=${clip##*/}
+    chosen "$clip" || continue
+    if [ -n "$(software_because "$clip" "$listed")" ]; then
+      tap 0 "$name # SKIP this GPU does not decode it"
+      continue
+    fi
+    gpu_decode --device "$device" --raw "$media/raw" "$clip" >"$media/said" 2>&1 ||
+      reason="gpu_decode: $(tail -n 2 "$media/said" | tr '\n' ' ')"
+    grep -q "memory-object [0-9]*; -$" "$media/said" || reason="$reason $(tail -n 1 "$media/said")"
+    [ "$(wc -c <"$media/raw")" = "$(wc -c <"$raw")" ] || reason="$reason other sizes"
+    { cmp -l "$raw" "$media/raw" || true; } | awk -v samples="$(wc -c <"$raw")" '
+      function value(octal) { octal = "00" octal; return substr(octal, length(octal), 1) + 8 * substr(octal, length(octal) - 1, 1) + 64 * substr(octal, length(octal) - 2, 1) }
+      { d = value($2) - value($3); if (d < 0) d = -d; if (d > most) most = d; squares += d * d }
+      END {
+        psnr = squares ? sprintf("PSNR %.1f dB", 10 * log(255 * 255 * samples / squares) / log(10)) : "equal"
+        printf "%d %d of %d samples differ, by %d at most, %s\n", most, NR, samples, most, psnr
+      }' >"$media/difference"
+    [ "$(cut -d ' ' -f 1 "$media/difference")" -le 3 ] || reason="$reason a sample is off by more than 3"
+    tap "$([ -z "$reason" ] && echo 0 || echo 1)" "$name: pictures are libavcodec's within rounding, none copied"
+    cut -d ' ' -f 2- "$media/difference" | sed 's/^/# /'
+    [ -z "$reason" ] || sed 's/^/# /' <<<"$reason"
+  done
 }
 
 # --- times
@@ -125,14 +154,38 @@ media_times() {
   printf '# | clip | streams | device, zero-copy, import | pictures | per second | ms of CPU each | ways |\n'
   printf '# |---|---|---|---|---|---|---|\n'
   for clip in "$pack"/clips/*-{1080,2160}.*; do
-    case $clip in *.md5) continue ;; esac
+    chosen "$clip" || continue
     row --device "$device" "$clip"
     row --device "$device" --import copy "$clip"
     row --device "$device" --zero-copy off "$clip"
     row --device none "$clip"
   done
   for name in h264-1080.mp4 hevc-1080.mp4 h264-2160.mp4; do
+    chosen "$name" || continue
     for streams in 1 4 16; do row --device "$device" --streams $streams "$pack/clips/$name"; done
+  done
+}
+
+# The median of what each stage takes of a picture, in microseconds, where a stage takes any time: of the pictures after
+# the first eight. docs/plugins/timeline.md says what the stages are.
+stages_of() { # DXVA-PLAY'S OPTION…
+  dxva-play --sheet none --timeline "$media/timeline.svg" "$@" >"$media/said" 2>&1 || tail -n 1 "$media/said" >&2
+  local stage
+  for stage in decode wait export copy import upload fence; do
+    grep -o "<g class=\"frame\"[^>]*" "$media/timeline.svg" | tail -n +9 |
+      sed -n "s/.* data-$stage=\"\([0-9.]*\)\".*/\1/p" | sort -n |
+      awk -v stage=$stage '{ all[NR] = $1 } END { if (NR) printf "%s %.0f, ", stage, all[int((NR + 1) / 2)] * 1000 }'
+  done | sed 's/, $//'
+}
+
+media_stages() {
+  local clip import
+  printf '# | clip | import | microseconds of a picture, by stages |\n# |---|---|---|\n'
+  for clip in "$pack"/clips/*-{1080,2160}.*; do
+    chosen "$clip" || continue
+    for import in auto copy; do
+      printf '# | %s | %s | %s |\n' "${clip##*/}" $import "$(stages_of --device "$device" --import $import "$clip")"
+    done
   done
 }
 
@@ -145,7 +198,7 @@ media_flat() {
 }
 
 run_media() { # PART…
-  [ $# -gt 0 ] || set -- doctor check mpeg2 flat times
+  [ $# -gt 0 ] || set -- doctor check rounded flat times stages
   unpack_media
   local part
   for part in "$@"; do "media_$part"; done
