@@ -124,14 +124,14 @@ Reason CudaHwaccel::prepare_surfaces(AVCodecContext& context, AVPixelFormat soft
   auto met = meet(context, software);
   if (!met) return met.error().reason;
   // libavcodec makes a new NVDEC decoder now, and that has none of the pictures of the one
-  // before. A stream that changes its size and goes on predicting (VP9) would be shown wrong.
-  const auto layout = cuda::SlotLayout::of(met->fourcc, met->need.width, met->need.height);
-  if (codec_ == Codec::Vp9 && decoding_ && !at_sync_point_ && layout != decoded_)
+  // before. A stream that changes its size and goes on predicting would be shown wrong.
+  const Coded coded{.width = context.coded_width, .height = context.coded_height};
+  if (scales_references() && decoding_ && !at_sync_point_ && coded != coded_)
     return Reason::SizeOutOfRange;
   if (const Reason refused = refusal_of(met->need); refused != Reason::None) return refused;
 
   auto pool = pool_for(*met);
-  decoded_ = layout;
+  coded_ = coded;
   auto* description = reinterpret_cast<AVHWFramesContext*>(met->frames->data);
   description->initial_pool_size =
       std::min(description->initial_pool_size + kToSpare,
@@ -163,7 +163,12 @@ int CudaHwaccel::get_buffer(AVCodecContext& context, AVFrame& frame, int flags) 
   // size (AV1 changes it without get_format) needs another decoder, not only a larger one.
   const auto* agreed = reinterpret_cast<const AVHWFramesContext*>(context.hw_frames_ctx->data);
   const auto even = [](int pixels) { return (pixels + 1) & ~1; };
-  if (even(frame.width) != even(agreed->width) || even(frame.height) != even(agreed->height)) {
+  const bool fits =
+      even(frame.width) == even(agreed->width) && even(frame.height) == even(agreed->height);
+  // By a single column as well, where a picture may be of any size.
+  const bool stretched =
+      scales_references() && coded_ != Coded{.width = frame.width, .height = frame.height};
+  if (!fits || stretched) {
     noticed_.too_large = true;
     return AVERROR(EINVAL);
   }

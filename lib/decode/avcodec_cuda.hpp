@@ -36,11 +36,20 @@ class CudaHwaccel final : public Hwaccel {
   [[nodiscard]] Reason prepare_surfaces(AVCodecContext& context,
                                         AVPixelFormat software) override;
   void judge(int answer);
+  // A picture may be of another size than those that it is predicted from.
+  [[nodiscard]] bool scales_references() const {
+    return codec_ == Codec::Vp9 || codec_ == Codec::Av1;
+  }
 
+  struct Coded {  // pixels
+    int width = 0;
+    int height = 0;
+    friend bool operator==(const Coded&, const Coded&) = default;
+  };
   const std::shared_ptr<cuda::Stream> stream_;
   const Codec codec_;
-  bool decoding_ = false;     // a picture was begun
-  cuda::SlotLayout decoded_;  // as which they come out
+  bool decoding_ = false;  // a picture was begun
+  Coded coded_;            // as which NVDEC's decoder was made
 };
 
 }  // namespace dxva::decode

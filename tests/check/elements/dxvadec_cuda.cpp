@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -213,16 +214,24 @@ GST_END_TEST
 
 namespace {
 
-// Of the stand-in's H.264, each picture's luma.
-std::vector<int> lumas_of(const std::string& from, Options options) {
-  std::vector<int> out;
-  options.at_sample = [&](GstSample* sample) {
+// Of the stand-in's AV1: the picture has the size that the decoder was made for.
+constexpr int kAv1Fits = 1;
+
+// Each picture's luma, of codecs of which the stand-in gives pictures of one value.
+Options telling_lumas(std::vector<int>& to) {
+  Options options{.sink_caps = kOpaqueOrSystem, .video_meta = true};
+  options.at_sample = [&to](GstSample* sample) {
     GstMapInfo map;
     fail_unless(gst_buffer_map(gst_sample_get_buffer(sample), &map, GST_MAP_READ));
-    out.push_back(map.data[0]);
+    to.push_back(map.data[0]);
     gst_buffer_unmap(gst_sample_get_buffer(sample), &map);
   };
-  const Decoded decoded = decode(from, kDecoder, options);
+  return options;
+}
+
+std::vector<int> lumas_of(const std::string& from) {
+  std::vector<int> out;
+  const Decoded decoded = decode(from, kDecoder, telling_lumas(out));
   fail_unless(decoded.error.empty(), "%s", decoded.error.c_str());
   fail_unless_equals_uint64(decoded.step("software"), 0);
   return out;
@@ -232,7 +241,7 @@ std::vector<int> lumas_of(const std::string& from, Options options) {
 
 // The last pictures of a stream come all at once: each has its source until its copy is made.
 GST_START_TEST(pictures_that_wait_for_their_turn_are_right) {
-  const auto lumas = lumas_of(source(h264_mp4()), {.sink_caps = kOpaque, .video_meta = true});
+  const auto lumas = lumas_of(source(h264_mp4()));
   fail_unless_equals_int(lumas.size(), 60);
   // A group's pictures have the numbers from 0 on.
   for (size_t i = 1; i < lumas.size(); ++i)
@@ -242,8 +251,7 @@ GST_START_TEST(pictures_that_wait_for_their_turn_are_right) {
 GST_END_TEST
 
 GST_START_TEST(another_size_in_the_middle_of_a_stream_is_taken) {
-  const auto lumas =
-      lumas_of(source(h264_two_sizes()), {.sink_caps = kOpaque, .video_meta = true});
+  const auto lumas = lumas_of(source(h264_two_sizes()));
   fail_unless_equals_int(lumas.size(), 20);
 }
 GST_END_TEST
@@ -289,6 +297,77 @@ GST_START_TEST(vp9_that_changes_its_size_and_goes_on_predicting_goes_to_software
   fail_unless(out.step("exported") > 0 && out.step("software") > 0);
   fail_unless_equals_uint64(out.step("exported") + out.step("software"), wanted.size());
   fail_unless_equals_uint64(out.reason("size-out-of-range"), out.step("software"));
+}
+GST_END_TEST
+
+namespace {
+
+// AV1 whose pictures are of any size up to the sequence's, without key frames in between.
+// Empty: there is no such encoder. Without quantisers av1enc is lossless, of which libaom 3.6
+// cannot change the size.
+std::string av1_of_many_sizes() {
+  if (!has_element("av1enc") || !has_element("av1dec")) return "";
+  const std::string folder = make_folder("cuda-many-sizes");
+  const std::string path = folder + "/all.mkv";
+  if (!g_file_test(path.c_str(), G_FILE_TEST_EXISTS)) {
+    const std::string part = folder + "/" + std::to_string(getpid()) + ".mkv";
+    play_to_end(launch(
+        "videotestsrc pattern=zone-plate kx2=20 ky2=20 kt=3 num-buffers=30"
+        " ! video/x-raw,format=I420,width=320,height=180,framerate=25/1"
+        " ! av1enc cpu-used=6 target-bitrate=300 min-quantizer=8 max-quantizer=56 threads=1"
+        " resize-mode=random ! av1parse ! matroskamux ! filesink location=\"" +
+        part + "\""));
+    fail_unless(g_rename(part.c_str(), path.c_str()) == 0, "%s", g_strerror(errno));
+  }
+  return source(path, "av1parse");
+}
+
+}  // namespace
+
+// NVDEC would stretch them to the sequence's size.
+GST_START_TEST(av1_pictures_of_other_sizes_go_to_software) {
+  const std::string from = av1_of_many_sizes();
+  if (from.empty()) {
+    std::printf("# SKIP there is no av1enc or no av1dec\n");
+    return;
+  }
+  const auto wanted = decode(from, "av1dec").pictures;
+  std::set<int> widths;
+  for (const Picture& picture : wanted) widths.insert(picture.width);
+  if (widths.size() < 2) {
+    std::printf("# SKIP this av1enc keeps to one size\n");
+    return;
+  }
+  std::vector<int> lumas;
+  const Decoded out = decode(from, kDecoder, telling_lumas(lumas));
+  fail_unless(out.error.empty(), "%s", out.error.c_str());
+  fail_unless_equals_int(out.pictures.size(), wanted.size());
+  const uint64_t from_device = out.step("exported");
+  fail_unless(from_device < wanted.size());
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    fail_unless_equals_int(out.pictures[i].width, wanted[i].width);
+    fail_unless_equals_int(out.pictures[i].height, wanted[i].height);
+    fail_unless(i < from_device ? lumas[i] == kAv1Fits : out.pictures[i] == wanted[i],
+                "picture %zu differs", i);
+  }
+  fail_unless_equals_uint64(out.reason("size-out-of-range"), out.step("software"));
+}
+GST_END_TEST
+
+// Within the same sizes rounded to even ones, and without other caps, as containers give them:
+// the decoder for the size before would stretch the narrower pictures by a column.
+GST_START_TEST(av1_that_becomes_a_column_narrower_has_another_decoder) {
+  const std::string encoder = "-c:v libaom-av1 -cpu-used 8 -usage realtime -f obu ";
+  const std::string path =
+      joined("cuda-narrower.obu",
+             {clip("cuda-176x144.obu", encoder, "176x144", 10),
+              clip("cuda-175x144.obu", encoder + "-vf scale=175:144", "176x144", 10)});
+  const auto lumas =
+      lumas_of(source(path,
+                      "video/x-av1 ! av1parse ! video/x-av1,alignment=tu"
+                      " ! capssetter caps=\"video/x-av1,width=176,height=144\""));
+  fail_unless_equals_int(lumas.size(), 20);
+  for (const int luma : lumas) fail_unless_equals_int(luma, kAv1Fits);
 }
 GST_END_TEST
 
@@ -515,6 +594,8 @@ int main(int argc, char** argv) {
   tcase_add_test(tests, a_device_that_is_lost_on_the_last_pictures_is_replaced_by_software);
   tcase_add_test(tests, streams_that_nvdec_does_not_decode_go_to_software);
   tcase_add_test(tests, nvdec_is_not_asked_for_jpeg);
+  tcase_add_test(tests, av1_pictures_of_other_sizes_go_to_software);
+  tcase_add_test(tests, av1_that_becomes_a_column_narrower_has_another_decoder);
   tcase_add_test(tests, vp9_that_changes_its_size_and_goes_on_predicting_goes_to_software);
   tcase_add_test(tests, nothing_is_left_on_the_device_nor_in_the_process);
   tcase_add_test(tests, auto_finds_it);

@@ -93,7 +93,7 @@ def main() -> None:
     except json.JSONDecodeError:
         found = []
     tap.case(len(found) == 1 and found[0].get("node") == "cuda:0" and found[0].get("vendor") == "Fake CUDA" and
-             found[0].get("codecs") == ["h264", "h265", "vp8", "vp9"] and
+             found[0].get("codecs") == ["h264", "h265", "vp8", "vp9", "av1"] and
              found[0].get("not-used") == ["jpeg"] and found[0].get("exports") is True,
              "dxva-doctor lists the device, what it decodes, and what it is not asked for", str(ran))
     ran = run([DOCTOR, "--device", "cuda"])

@@ -197,22 +197,27 @@ std::string h264_byte_stream() {
               "-c:v libx264 -g 20 -bf 3 -threads 1 -bsf:v filter_units=remove_types=6");
 }
 
-std::string h264_two_sizes() {
+std::string joined(const std::string& name, const std::vector<std::string>& files) {
   std::string bytes;
-  for (const char* size : {"64x64", "128x96"}) {
-    const std::string one =
-        clip(std::string(size) + ".h264", "-c:v libx264 -threads 1", size, 10);
+  for (const std::string& one : files) {
     char* data = nullptr;
     gsize length = 0;
     fail_unless(g_file_get_contents(one.c_str(), &data, &length, nullptr));
     bytes.append(data, length);
     g_free(data);
   }
-  const std::string path = folder() + "/two-sizes.h264";
+  const std::string path = folder() + "/" + name;
   // Renamed into place by GLib; all programs write the same.
   fail_unless(g_file_set_contents(path.c_str(), bytes.data(), static_cast<gssize>(bytes.size()),
                                   nullptr));
   return path;
+}
+
+std::string h264_two_sizes() {
+  std::vector<std::string> both;
+  for (const char* size : {"64x64", "128x96"})
+    both.push_back(clip(std::string(size) + ".h264", "-c:v libx264 -threads 1", size, 10));
+  return joined("two-sizes.h264", both);
 }
 
 std::string make_folder(const std::string& name) {

@@ -26,6 +26,9 @@ namespace dxva::test {
 // Usual ones.
 [[nodiscard]] std::string h264_mp4();  // B-frames, closed groups of 20
 [[nodiscard]] std::string h264_byte_stream();
+// The files' bytes one after the other, in the clips' folder.
+[[nodiscard]] std::string joined(const std::string& name,
+                                 const std::vector<std::string>& files);
 // Ten pictures of 64x64, then ten of 128x96 in the same byte stream.
 [[nodiscard]] std::string h264_two_sizes();
 // "filesrc … ! demuxer ! parser" for a clip; the parser goes by the extension.

@@ -4,7 +4,9 @@
 // Stand-ins for NVIDIA's libcuda.so.1 and libnvcuvid.so.1, in a folder that only tests put in
 // front of the loader. A device whose memory is lavapipe's (so that llvmpipe imports what is
 // exported), whose queues run late, and whose decoder is libavcodec: VP8 and VP9 are really
-// decoded, other codecs give pictures of one value: of H.264 and H.265 the picture order count.
+// decoded, other codecs give pictures of one value: of H.264 and H.265 the picture order count,
+// of AV1 1 where the picture has the size that its decoder was made for, and 2 where it has
+// not.
 //
 // What it gets wrong on purpose: a copy is made only when somebody has asked for its event
 // twice, and a picture that is unmapped is overwritten at once. Who does not wait shows wrong

@@ -19,7 +19,7 @@ namespace {
 constexpr int kInvalidValue = 1;
 constexpr int kUnknown = 999;
 // cudaVideoCodec
-constexpr int kH264 = 4, kJpeg = 5, kHevc = 8, kVp8 = 9, kVp9 = 10;
+constexpr int kH264 = 4, kJpeg = 5, kHevc = 8, kVp8 = 9, kVp9 = 10, kAv1 = 11;
 constexpr int kP016 = 1;  // cudaVideoSurfaceFormat
 
 // The beginnings of NVDEC's structures, as far as they are read here.
@@ -39,6 +39,10 @@ struct H264Picture {
   int ref_pic_flag, frame_num, order_count[2];
 };
 
+struct Av1Picture {
+  unsigned width, height;
+};
+
 struct PictureInfo {
   int width_in_mbs, height_in_mbs, index;
   int field_pic_flag, bottom_field_flag, second_field;
@@ -50,6 +54,7 @@ struct PictureInfo {
   unsigned reserved[30];
   union {
     H264Picture h264;
+    Av1Picture av1;
     unsigned all[1024];
   } codec;
 };
@@ -144,6 +149,19 @@ struct Decoder {
   }
 };
 
+namespace {
+
+// NVDEC stretches a picture of another size than its decoder's.
+uint8_t value_of(const Decoder& decoder, const PictureInfo& info) {
+  if (decoder.info.codec != kAv1)
+    return static_cast<uint8_t>(info.codec.h264.order_count[0] / 2);
+  const bool fits = info.codec.av1.width == decoder.info.width &&
+                    info.codec.av1.height == decoder.info.height;
+  return fits ? 1 : 2;
+}
+
+}  // namespace
+
 #pragma GCC visibility push(default)
 extern "C" {
 
@@ -154,7 +172,7 @@ int cuvidGetDecoderCaps(dxva::cuda::CuvidDecodeCaps* caps) {
       (ten ? caps->codec == kVp9 || caps->codec == kHevc
            : caps->bit_depth_minus_8 == 0 &&
                  (caps->codec == kH264 || caps->codec == kHevc || caps->codec == kVp8 ||
-                  caps->codec == kVp9 || caps->codec == kJpeg));
+                  caps->codec == kVp9 || caps->codec == kJpeg || caps->codec == kAv1));
   caps->output_formats = ten ? 3 : 1;
   caps->min_width = caps->min_height = 32;
   caps->max_width = caps->max_height = 4096;
@@ -185,8 +203,7 @@ int cuvidDecodePicture(Decoder* decoder, PictureInfo* info) {
     return kInvalidValue;
   auto& picture = decoder->pictures[static_cast<size_t>(info->index)];
   if (!decoder->inner) {
-    const auto value = static_cast<uint8_t>(info->codec.h264.order_count[0] / 2);
-    picture.assign(decoder->picture_bytes(), value);
+    picture.assign(decoder->picture_bytes(), value_of(*decoder, *info));
     return 0;
   }
   if (!decoder->inner->decode(info->data, info->bytes)) return kUnknown;
