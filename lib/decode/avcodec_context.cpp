@@ -43,8 +43,6 @@ Result<ContextPtr> make_context(const StreamParams& params, bool on_device) {
   // Surfaces are cropped by whoever shows them; libavcodec would only move pointers, which a
   // surface has not.
   context->apply_cropping = 0;
-  // AV_CODEC_FLAG_OUTPUT_CORRUPT stays off, unlike in gst-libav: with it a stream that lost its
-  // first IDR picture begins with pictures predicted from nothing.
   // Without it the H.264 decoder guesses the reorder depth and drops pictures until it has
   // learnt (41 of 43 in one conformance stream); the price is that the first picture comes
   // some packets later.
@@ -150,7 +148,20 @@ Status AvcodecContext::open(const StreamParams& params, Hwaccel* device) {
     return av_error(stream ? ErrorCode::BadInput : ErrorCode::Unsupported, "avcodec_open2", rc);
   }
   context_ = std::move(*context);
+  show_unrecovered(shows_unrecovered_);
   return Done{};
+}
+
+// Off at first, unlike in gst-libav: with it a stream that lost its first IDR picture begins
+// with pictures predicted from nothing. Every packet looks at the flag, in its worker thread as
+// well.
+void AvcodecContext::show_unrecovered(bool on) {
+  shows_unrecovered_ = on;
+  if (!context_) return;
+  if (on)
+    context_->flags |= AV_CODEC_FLAG_OUTPUT_CORRUPT;
+  else
+    context_->flags &= ~AV_CODEC_FLAG_OUTPUT_CORRUPT;
 }
 
 Hwaccel::Noticed AvcodecContext::noticed() const {

@@ -45,11 +45,16 @@ class AvcodecContext {
   // in noticed().
   void drain();
   void flush();
+  // Whether pictures come out before the first that decoding can start at, marked as corrupt;
+  // from the next packet on, and in contexts that are opened later. Off at first.
+  void show_unrecovered(bool on);
+  [[nodiscard]] bool shows_unrecovered() const { return shows_unrecovered_; }
 
   // Of the last call. In software there is nothing to notice.
   [[nodiscard]] Hwaccel::Noticed noticed() const;
   // Pictures inside before the first comes out; libavcodec's name of the profile.
   [[nodiscard]] uint32_t delay() const;
+  [[nodiscard]] bool knows_size() const { return context_ && context_->coded_width > 0; }
   [[nodiscard]] std::string profile() const;
 
  private:
@@ -58,6 +63,7 @@ class AvcodecContext {
 
   const Callbacks callbacks_;
   Hwaccel* device_ = nullptr;
+  bool shows_unrecovered_ = false;
   FramePtr frame_;      // scratch, one picture at a time
   PacketPtr packet_;    // scratch
   ContextPtr context_;  // last: its worker threads call into the members above

@@ -93,9 +93,15 @@ class AvcodecDecoder final : public BitstreamDecoder {
   [[nodiscard]] Status go_software(Reason reason, const StoredPacket& current);
   [[nodiscard]] Status restart_larger(const StoredPacket& packet);
   void output(AVFrame& frame, uint32_t number);
+  void lose(uint32_t number);
   void await_again(const DecodedFrame& picture);
   [[nodiscard]] Status replay(const std::deque<StoredPacket>& packets);
   void await_unread();
+  void begin_stretch();
+  [[nodiscard]] bool is_overdue() const;
+  void show_unrecovered();
+  void decode_backlog();
+  void finish();
   void device_failed();
   // In software for a reason that may have passed.
   [[nodiscard]] bool device_may_be_tried() const {
@@ -111,12 +117,16 @@ class AvcodecDecoder final : public BitstreamDecoder {
 
   PendingPictures pending_;
   ReplayQueue replay_;
+  // Decoded as their pictures are taken: all at once would hold more surfaces than there are.
+  std::deque<StoredPacket> backlog_;
   std::deque<DecodedFrame> ready_;
   Av1Metadata av1_metadata_;  // of the packets so far
   Mode mode_;
   uint32_t device_failures_ = 0;
   uint32_t packets_to_wait_ = 0;  // in software, before the device is tried again
   bool corrupt_ = false;          // since the last sync point
+  bool unshown_ = true;           // nothing has come out of this stretch
+  bool baseless_ = false;         // what comes out, up to the next sync point
   bool drained_ = false;          // and nothing sent since
   bool shown_ = false;            // a picture of this stream
 
@@ -192,7 +202,7 @@ Status AvcodecDecoder::send(const Packet& packet) {
 
   if (std::exchange(drained_, false)) {
     pending_.drained();
-    replay_.clear();
+    begin_stretch();
   }
   if (packets_to_wait_ > 0) --packets_to_wait_;
   if (packets_to_wait_ == 0 && device_may_be_tried() &&
@@ -207,15 +217,29 @@ Status AvcodecDecoder::send(const Packet& packet) {
     // A restart failed earlier.
     if (auto opened = open_context(mode_.hardware); !opened) return opened;
   }
-  if (mode_.hardware) replay_.push(stored, pending_.oldest());
+  if (mode_.hardware || unshown_) replay_.push(stored, pending_.oldest());
   if (params_.codec == Codec::Av1) av1_metadata_.read(packet.data);
-  return decode(stored, true);
+  if (!backlog_.empty()) {
+    backlog_.push_back(stored);
+    return Done{};
+  }
+  Status decoded = decode(stored, true);
+  const bool goes_on = decoded || decoded.error().code == ErrorCode::BadInput;
+  if (goes_on && is_overdue()) show_unrecovered();
+  return decoded;
 }
 
 Status AvcodecDecoder::decode(const StoredPacket& packet, bool may_restart) {
   if (mode_.hardware && params_.codec == Codec::Jpeg &&
       has_several_jpeg_scans({packet.bytes.get(), packet.size_bytes}))
     return go_software(Reason::ProfileUnsupported, packet);
+  // Its decoder asks for surfaces before it finds that there is no key frame yet to tell their
+  // size.
+  if (mode_.hardware && params_.codec == Codec::Vp8 && !packet.sync_point &&
+      !context_.knows_size()) {
+    pending_.failed(packet.number);
+    return Error{.code = ErrorCode::BadInput, .call = "decode", .text = "no key frame yet"};
+  }
   const int rc = context_.submit(packet);
   const Hwaccel::Noticed noticed = context_.noticed();
   if (noticed.refused != Reason::None) {
@@ -237,6 +261,12 @@ Status AvcodecDecoder::decode(const StoredPacket& packet, bool may_restart) {
         noticed.severity == accel::Severity::Fatal ? Reason::DeviceLost : Reason::DecodeErrors,
         packet);
   }
+  if (noticed.unstarted) {
+    lose(packet.number);
+    return Error{.code = ErrorCode::BadInput,
+                 .call = "avcodec_send_packet",
+                 .text = "the references of all slices are missing"};
+  }
   if (rc >= 0) return Done{};
   corrupt_ = true;
   // With frame threads the error may be an earlier packet's.
@@ -244,17 +274,26 @@ Status AvcodecDecoder::decode(const StoredPacket& packet, bool may_restart) {
   return av_error(ErrorCode::BadInput, "avcodec_send_packet", rc);
 }
 
+// The picture's surface has what it had before.
+void AvcodecDecoder::lose(uint32_t number) {
+  corrupt_ = true;
+  std::erase_if(ready_, [&](const DecodedFrame& ready) { return ready.number == number; });
+  pending_.lost(number);
+}
+
 void AvcodecDecoder::output(AVFrame& frame, uint32_t number) {
   shown_ = true;
   // A replay shows pictures again; they are not awaited any more.
   const auto marks = pending_.output(number);
   if (!marks) return;
+  if (std::exchange(unshown_, false) && !mode_.hardware) replay_.clear();
+  if (marks->sync_point) baseless_ = false;
 
   auto out = describe(frame, mode_.hardware ? hwaccel_.get() : nullptr);
   if (!out) return;
   out->number = number;
   out->sync_point = marks->sync_point;
-  out->corrupt |= marks->corrupt;
+  out->corrupt |= marks->corrupt || baseless_;
   if (params_.codec == Codec::H265) {
     // Its decoder pairs no fields: what it calls interlaced is one of them alone.
     out->lone_field = std::exchange(out->interlaced, false);
@@ -269,6 +308,7 @@ void AvcodecDecoder::output(AVFrame& frame, uint32_t number) {
 }
 
 std::optional<DecodedFrame> AvcodecDecoder::receive() {
+  while (ready_.empty() && !backlog_.empty()) decode_backlog();
   if (ready_.empty()) return std::nullopt;
   std::optional<DecodedFrame> out(std::move(ready_.front()));
   ready_.pop_front();
@@ -276,9 +316,15 @@ std::optional<DecodedFrame> AvcodecDecoder::receive() {
 }
 
 void AvcodecDecoder::drain() {
-  context_.drain();
   // The books stay until the next packet: a surface may yet turn out to be unreadable.
   drained_ = true;
+  if (!backlog_.empty()) return;
+  finish();
+  if (unshown_ && !replay_.packets().empty()) show_unrecovered();
+}
+
+void AvcodecDecoder::finish() {
+  context_.drain();
   const accel::Severity severity = context_.noticed().severity;
   if (!mode_.hardware || !accel::stops(severity)) return;
   device_failed();
@@ -291,7 +337,7 @@ void AvcodecDecoder::flush() {
   context_.flush();
   ready_.clear();
   pending_.clear();
-  replay_.clear();
+  begin_stretch();
   corrupt_ = false;
   drained_ = false;
   // A new start is a chance for a device that failed, but not for ever.
@@ -344,10 +390,56 @@ Result<bool> AvcodecDecoder::remake_surfaces(const DecodedFrame& picture,
     if (!last) return last.error();
     return true;
   }
+  if (context_.shows_unrecovered()) {
+    // From the stretch's first packet on.
+    backlog_ = again;
+    return true;
+  }
   // The queue stays: the device may yet fail. A broken packet has been told of already.
   const Status last = replay(again);
   if (!last && last.error().code != ErrorCode::BadInput) return last.error();
   return true;
+}
+
+// What follows needs nothing from before it that could be had.
+void AvcodecDecoder::begin_stretch() {
+  replay_.begin();
+  backlog_.clear();
+  context_.show_unrecovered(false);
+  unshown_ = true;
+  baseless_ = false;
+}
+
+// libavcodec hides the pictures of a stretch up to the first one that needs nothing from before
+// it (H.264: an IDR picture, a recovery point, an I picture that looks like one): whoever joins
+// a stream in its middle wants it so. There are streams in which none comes.
+bool AvcodecDecoder::is_overdue() const {
+  return unshown_ && (replay_.packets().empty() || replay_.packets().size() > kLongestDelay);
+}
+
+// Decodes the stretch again and shows all of it, as it is.
+void AvcodecDecoder::show_unrecovered() {
+  // The queue stays, for a device that fails meanwhile.
+  backlog_ = replay_.packets();
+  DXVA_INFO(Decode, "%s: no picture to start at in %zu packets, shown as it is",
+            codec_name(params_.codec), backlog_.size());
+  context_.flush();
+  context_.show_unrecovered(true);
+  unshown_ = false;
+  baseless_ = true;
+}
+
+void AvcodecDecoder::decode_backlog() {
+  const StoredPacket packet = std::move(backlog_.front());
+  backlog_.pop_front();
+  const Status decoded =
+      context_.is_open() ? decode(packet, false) : open_context(mode_.hardware);
+  // A broken packet has been told of already.
+  if (!decoded && decoded.error().code != ErrorCode::BadInput) {
+    DXVA_INFO(Decode, "decoded again: %s", decoded.error().describe().c_str());
+    backlog_.clear();
+  }
+  if (drained_ && backlog_.empty()) finish();
 }
 
 // Pictures that are out already find nobody who awaits them and fall away (output()).
@@ -398,9 +490,14 @@ Status AvcodecDecoder::go_software(Reason reason, const StoredPacket& current) {
     replay_.clear();
     return opened;
   }
-  std::deque<StoredPacket> again = replay_.packets();
-  replay_.clear();
-  if (again.empty() && current.bytes) again.push_back(current);
+  if (replay_.packets().empty() && current.bytes) {
+    // In the middle of a stretch without sync points. For this context it is the start of one.
+    begin_stretch();
+    replay_.push(current, current.number);
+  }
+  const std::deque<StoredPacket> again = replay_.packets();
+  if (!unshown_) replay_.clear();
+  backlog_.clear();
   return replay(again);
 }
 

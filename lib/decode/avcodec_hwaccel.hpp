@@ -37,6 +37,7 @@ class Hwaccel {
     bool interrupted = false;
     bool no_surface = false;
     bool lent = false;
+    bool unstarted = false;  // a picture was lent a surface, and the device never heard of it
     accel::Severity severity = accel::Severity::None;  // of the answer and of what it hides
     bool agreed = false;  // surfaces were made and named to the driver
   };

@@ -220,6 +220,7 @@ void VaHwaccel::end_call(const AVCodecContext& context, int answer) {
   accel::Severity severity = severity_of(answer, AVERROR(EIO));
   if (watched_ && watched_->take_refused_buffers() > 0)
     severity = std::max(severity, accel::Severity::Severe);
+  noticed_.unstarted = watched_ && watched_->take_unstarted_pictures() > 0;
   if (accel::stops(severity) && pool_->device_is_lost()) severity = accel::Severity::Fatal;
   noticed_.severity = severity;
   pool_->end_pairs(severity);

@@ -5,13 +5,6 @@
 
 namespace dxva::decode {
 
-namespace {
-// No decoder holds a picture longer than this many packets: 16 frames of reordering in two
-// fields each, and a frame in each of 32 threads. A picture that was begun and then dropped
-// (libavcodec shows none before the first recovery point) is given up after it.
-constexpr uint32_t kLongestDelay = 96;  // packets
-}  // namespace
-
 void PendingPictures::sent(uint32_t number, Marks marks) {
   const std::lock_guard guard(lock_);
   // A replay sends it again: what is known of it stays.
@@ -51,6 +44,12 @@ void PendingPictures::failed(uint32_t number) {
   }
   abandoned_.push_back(number);
   entries_.erase(entry);
+}
+
+void PendingPictures::lost(uint32_t number) {
+  const std::lock_guard guard(lock_);
+  entries_.erase(number);
+  abandoned_.push_back(number);
 }
 
 void PendingPictures::drained() {

@@ -9,6 +9,11 @@
 
 namespace dxva::decode {
 
+// No decoder holds a picture longer than this many packets: 16 frames of reordering in two
+// fields each, and a frame in each of 32 threads. A picture that was begun and then dropped
+// (libavcodec shows none before the first recovery point) is given up after it.
+inline constexpr uint32_t kLongestDelay = 96;  // packets
+
 // Which packets still owe a picture. Not every packet has one: parsers give each field its own
 // packet, hidden frames are decoded and not shown, broken ones vanish. The element keeps a
 // record per packet and would keep them for ever. Thread-safe: allocated() comes from
@@ -30,6 +35,8 @@ class PendingPictures {
   [[nodiscard]] std::optional<Marks> output(uint32_t number);
   // The packet was refused: no picture, unless one was begun already, which is then corrupt.
   void failed(uint32_t number);
+  // What was begun for the packet is not shown.
+  void lost(uint32_t number);
   // No picture is inside the decoder any more.
   void drained();
   void clear();

@@ -18,7 +18,8 @@ StoredPacket StoredPacket::copy(std::span<const uint8_t> data, uint32_t padding_
 }
 
 void ReplayQueue::push(const StoredPacket& packet, std::optional<uint32_t> oldest_awaited) {
-  if (packets_.empty() && !packet.sync_point) return;
+  if (packets_.empty() && !packet.sync_point && !begins_) return;
+  begins_ = false;
   packets_.push_back(packet);
   bytes_ += packet.size_bytes;
   if (packet.sync_point) trim(oldest_awaited);
@@ -33,9 +34,10 @@ void ReplayQueue::trim(std::optional<uint32_t> oldest_awaited) {
   for (size_t i = packets_.size(); i-- > 0;) {
     if (!packets_[i].sync_point) continue;
     ++newer_sync_points;
+    if (newer_sync_points < 2 || (oldest_awaited && packets_[i].number > *oldest_awaited))
+      continue;
     begin = i;
-    if (newer_sync_points >= 2 && (!oldest_awaited || packets_[i].number <= *oldest_awaited))
-      break;
+    break;
   }
   for (; begin > 0; --begin) {
     bytes_ -= packets_.front().size_bytes;
@@ -46,6 +48,12 @@ void ReplayQueue::trim(std::optional<uint32_t> oldest_awaited) {
 void ReplayQueue::clear() {
   packets_.clear();
   bytes_ = 0;
+  begins_ = false;
+}
+
+void ReplayQueue::begin() {
+  clear();
+  begins_ = true;
 }
 
 }  // namespace dxva::decode

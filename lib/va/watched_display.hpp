@@ -14,6 +14,10 @@ namespace dxva::va {
 // messages are a callback of the whole process, and the switch that would make it stop
 // (AV_EF_EXPLODE) also makes it drop pictures of every damaged stream.
 //
+// It also ends pictures of H.264 that it never started, because the references of their first
+// slice are missing, with a surface number that it never set: no such number is a good answer,
+// and surface 0 is somebody's. They do not get to the driver, and succeed.
+//
 // Both handles are the same display for libva and for the driver: objects made through one are
 // used through the other. The other one outlives this, and so do all calls through this.
 // Thread-safe.
@@ -27,6 +31,8 @@ class WatchedDisplay {
   [[nodiscard]] VADisplay get() const;
   // Buffers that were asked for through this handle and not made, since the last call.
   uint32_t take_refused_buffers();
+  // Pictures that were begun without parameters, and of which the driver heard nothing.
+  uint32_t take_unstarted_pictures();
 
  private:
   struct State;

@@ -166,6 +166,16 @@ GST_START_TEST(a_broken_packet_owes_nothing_and_a_begun_one_is_corrupt) {
 }
 GST_END_TEST
 
+GST_START_TEST(a_lost_picture_is_not_waited_for) {
+  PendingPictures pending(true);
+  pending.sent(3, {});
+  pending.allocated(3);
+  pending.lost(3);
+  fail_unless(pending.take_abandoned() == std::vector<uint32_t>{3});
+  fail_if(pending.output(3).has_value());
+}
+GST_END_TEST
+
 GST_START_TEST(draining_abandons_the_rest) {
   PendingPictures pending(true);
   pending.sent(0, {});
@@ -178,8 +188,9 @@ GST_END_TEST
 
 GST_START_TEST(a_replay_begins_at_the_last_sync_point_but_one) {
   ReplayQueue queue;
-  queue.push(packet(0, false), 0);  // before any sync point: of no use
-  fail_unless(queue.packets().empty());
+  queue.push(packet(0, false), 0);
+  // Where the stretch begins there is nothing else to begin at.
+  fail_unless(numbers(queue) == std::vector<uint32_t>{0});
   for (uint32_t n = 1; n < 10; ++n) queue.push(packet(n, n % 3 == 1), n);
   fail_unless(numbers(queue) == (std::vector<uint32_t>{4, 5, 6, 7, 8, 9}));
 }
@@ -194,12 +205,26 @@ GST_START_TEST(a_replay_reaches_back_to_the_oldest_awaited_picture) {
 }
 GST_END_TEST
 
+GST_START_TEST(what_is_awaited_stays_where_the_stretch_does_not_begin_with_a_sync_point) {
+  ReplayQueue queue;
+  for (uint32_t n = 0; n < 10; ++n) queue.push(packet(n, n % 3 == 2), 1);
+  fail_unless_equals_int(queue.packets().front().number, 0);
+  fail_unless_equals_int(queue.packets().size(), 10);
+}
+GST_END_TEST
+
 GST_START_TEST(a_replay_queue_has_a_limit) {
   ReplayQueue queue;
   queue.push(packet(0, true), 0);
   for (uint32_t n = 1; n < ReplayQueue::kMaxPackets + 5; ++n) queue.push(packet(n, false), 0);
   fail_unless(queue.packets().empty());
+  queue.push(packet(9998, false), 0);  // in the middle: of no use
+  fail_unless(queue.packets().empty());
   queue.push(packet(9999, true), 0);
+  fail_unless_equals_int(queue.packets().size(), 1);
+  queue.begin();
+  fail_unless(queue.packets().empty());
+  queue.push(packet(10'000, false), 10'000);
   fail_unless_equals_int(queue.packets().size(), 1);
 }
 GST_END_TEST
@@ -372,11 +397,14 @@ static Suite* decode_books_suite() {
   tcase_add_test(pending, a_hidden_frame_is_abandoned_where_nothing_reorders);
   tcase_add_test(pending, a_picture_comes_out_once);
   tcase_add_test(pending, a_broken_packet_owes_nothing_and_a_begun_one_is_corrupt);
+  tcase_add_test(pending, a_lost_picture_is_not_waited_for);
   tcase_add_test(pending, draining_abandons_the_rest);
   suite_add_tcase(suite, pending);
   TCase* replay = tcase_create("replay queue");
   tcase_add_test(replay, a_replay_begins_at_the_last_sync_point_but_one);
   tcase_add_test(replay, a_replay_reaches_back_to_the_oldest_awaited_picture);
+  tcase_add_test(replay,
+                 what_is_awaited_stays_where_the_stretch_does_not_begin_with_a_sync_point);
   tcase_add_test(replay, a_replay_queue_has_a_limit);
   tcase_add_test(replay, stored_packets_end_in_zeros);
   suite_add_tcase(suite, replay);

@@ -64,6 +64,55 @@ GST_START_TEST(buffers_that_are_made_are_the_drivers) {
 }
 GST_END_TEST
 
+namespace {
+
+int begun, rendered, ended;
+
+// What libavcodec does for a picture.
+void draw(VADisplay handle, bool parameters) {
+  VABufferID id = 7;
+  if (parameters)
+    fail_unless_equals_int(
+        vaCreateBuffer(handle, 0, VAPictureParameterBufferType, 16, 1, nullptr, &id),
+        VA_STATUS_SUCCESS);
+  fail_unless_equals_int(vaBeginPicture(handle, 0, 3), VA_STATUS_SUCCESS);
+  fail_unless_equals_int(vaRenderPicture(handle, 0, &id, parameters ? 1 : 0),
+                         VA_STATUS_SUCCESS);
+  fail_unless_equals_int(vaEndPicture(handle, 0), VA_STATUS_SUCCESS);
+}
+
+}  // namespace
+
+GST_START_TEST(a_picture_that_was_never_started_is_kept_from_the_driver) {
+  const auto display = open_display();
+  auto& table = *static_cast<VADisplayContext*>(display->get())->pDriverContext->vtable;
+  const VADriverVTable before = table;
+  table.vaCreateBuffer = make_a_buffer;
+  table.vaBeginPicture = [](VADriverContextP, VAContextID, VASurfaceID) {
+    ++begun;
+    return VA_STATUS_SUCCESS;
+  };
+  table.vaRenderPicture = [](VADriverContextP, VAContextID, VABufferID*, int) {
+    ++rendered;
+    return VA_STATUS_SUCCESS;
+  };
+  table.vaEndPicture = [](VADriverContextP, VAContextID) {
+    ++ended;
+    return VA_STATUS_SUCCESS;
+  };
+  begun = rendered = ended = 0;
+  WatchedDisplay watched(display->get());
+  draw(watched.get(), true);
+  fail_unless_equals_int(watched.take_unstarted_pictures(), 0);
+  draw(watched.get(), false);
+  fail_unless_equals_int(watched.take_unstarted_pictures(), 1);
+  draw(watched.get(), true);
+  fail_unless_equals_int(watched.take_unstarted_pictures(), 0);
+  fail_unless(begun == 2 && rendered == 2 && ended == 2, "%d %d %d", begun, rendered, ended);
+  table = before;
+}
+GST_END_TEST
+
 GST_START_TEST(it_is_the_same_display) {
   const auto display = open_display();
   WatchedDisplay watched(display->get());
@@ -85,6 +134,7 @@ static Suite* va_watched_display_suite() {
   TCase* cases = tcase_create("general");
   tcase_add_test(cases, buffers_that_are_not_made_are_counted_where_they_were_asked_for);
   tcase_add_test(cases, buffers_that_are_made_are_the_drivers);
+  tcase_add_test(cases, a_picture_that_was_never_started_is_kept_from_the_driver);
   tcase_add_test(cases, it_is_the_same_display);
   suite_add_tcase(suite, cases);
   return suite;
