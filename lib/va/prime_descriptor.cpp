@@ -52,6 +52,30 @@ Refusal add_objects(ExternalFrame& frame, const VADRMPRIMESurfaceDescriptor& fro
   return std::nullopt;
 }
 
+// Drivers name one buffer by a descriptor for each plane (Mesa: a plane is a resource of its
+// own). One of them is enough.
+void fold_objects(ExternalFrame& frame) {
+  std::array<uint32_t, kMaxObjects> now{};
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < frame.object_count; ++i) {
+    ExternalFrame::Object& object = frame.objects[i];
+    uint32_t same = 0;
+    while (same < count && (frame.objects[same].identity != object.identity ||
+                            frame.objects[same].modifier != object.modifier))
+      ++same;
+    now[i] = same;
+    if (same < count) {
+      object = {};
+      continue;
+    }
+    if (i != count) frame.objects[count] = std::exchange(object, {});
+    ++count;
+  }
+  frame.object_count = count;
+  for (uint32_t p = 0; p < frame.plane_count; ++p)
+    frame.planes[p].object = now[frame.planes[p].object];
+}
+
 // What plane `p` of a composed layer is called when it stands alone.
 uint32_t split_format(uint32_t layer_format, uint32_t p) {
   switch (layer_format) {
@@ -118,6 +142,7 @@ Result<ExternalFrame> adopt_descriptor(const VADRMPRIMESurfaceDescriptor& descri
 
   auto layout = video::classify(frame.describe(), video::LayoutRule::Any);
   if (!layout) return layout.error();
+  fold_objects(frame);
   return frame;
 }
 

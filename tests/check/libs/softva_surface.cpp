@@ -32,7 +32,7 @@ constexpr std::array kLayouts = {
     LayoutCase{"padded", LayoutClass::Linear, 1},
     LayoutCase{"gap", LayoutClass::Linear, 1},
     LayoutCase{"two-objects", LayoutClass::Linear, 2},
-    LayoutCase{"dup-fds", LayoutClass::TightLinear, 2},
+    LayoutCase{"dup-fds", LayoutClass::TightLinear, 1},
 };
 constexpr std::array kFormats = {format::kNV12, format::kP010};
 constexpr uint32_t kWidth = 98;

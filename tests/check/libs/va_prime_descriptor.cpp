@@ -102,13 +102,17 @@ GST_START_TEST(composed_layer_becomes_two_planes) {
 GST_END_TEST;
 
 GST_START_TEST(one_buffer_behind_two_descriptors_is_one_buffer) {
+  const int before = open_descriptors();
   Descriptor descriptor = separate();
   descriptor.num_objects = 2;
   descriptor.objects[1] = {.fd = ::fcntl(descriptor.objects[0].fd, F_DUPFD_CLOEXEC, 0)};
   descriptor.layers[1].object_index[0] = 1;
   const auto frame = va::adopt_descriptor(descriptor);
   fail_unless(bool(frame));
-  fail_unless(frame->objects[0].identity == frame->objects[1].identity);
+  fail_unless_equals_int(frame->object_count, 1);
+  expect_plane(*frame, 0, format::kR8, 0, 64);
+  expect_plane(*frame, 1, format::kGR88, 4096, 64);
+  fail_unless_equals_int(open_descriptors(), before + 1);
   const auto layout = video::classify(frame->describe(), video::LayoutRule::TightLinear);
   fail_unless(bool(layout));
 }
@@ -123,7 +127,8 @@ GST_START_TEST(one_descriptor_listed_twice_is_closed_once) {
     descriptor.layers[1].object_index[0] = 1;
     const auto frame = va::adopt_descriptor(descriptor);
     fail_unless(bool(frame));
-    fail_unless(frame->objects[0].fd.get() != frame->objects[1].fd.get());
+    fail_unless_equals_int(frame->object_count, 1);
+    fail_unless(::fcntl(frame->objects[0].fd.get(), F_GETFD) >= 0);
   }
   fail_unless_equals_int(open_descriptors(), before);
 }
@@ -137,6 +142,7 @@ GST_START_TEST(a_buffer_per_plane_is_linear) {
   descriptor.layers[1].offset[0] = 0;
   const auto frame = va::adopt_descriptor(descriptor);
   fail_unless(bool(frame));
+  fail_unless_equals_int(frame->object_count, 2);
   const auto layout = video::classify(frame->describe(), video::LayoutRule::Any);
   fail_unless(layout && layout->layout_class == video::LayoutClass::Linear);
 }
