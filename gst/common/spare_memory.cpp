@@ -4,6 +4,8 @@
 namespace dxva::gst {
 namespace {
 
+constexpr const char* kWanted = "dxva-spares-wanted";
+
 GQuark spare_quark() {
   static const GQuark quark = g_quark_from_static_string("dxva-spare-memory");
   return quark;
@@ -24,6 +26,16 @@ bool is_spare(GstBuffer* buffer) {
     if (!gst_mini_object_get_qdata(GST_MINI_OBJECT_CAST(memory), spare_quark())) return false;
   }
   return count > 0;
+}
+
+GstEvent* make_spares_wanted_event() {
+  return gst_event_new_custom(GST_EVENT_CUSTOM_DOWNSTREAM_OOB,
+                              gst_structure_new_empty(kWanted));
+}
+
+bool is_spares_wanted(GstEvent* event) {
+  return GST_EVENT_TYPE(event) == GST_EVENT_CUSTOM_DOWNSTREAM_OOB &&
+         gst_event_has_name(event, kWanted);
 }
 
 }  // namespace dxva::gst

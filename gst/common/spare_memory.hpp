@@ -3,7 +3,8 @@
 
 // A word from dxvadec to dxvaglupload about a picture's memory: its producer has several more,
 // and does not miss this one for some pictures. Whoever gives it back may then do so with the
-// next ones, in one go (gl::ReleaseQueue::after_gpu_with_others).
+// next ones, in one go (gl::ReleaseQueue::after_gpu_with_others), until the producer asks for
+// them.
 
 #include <gst/gst.h>
 
@@ -19,5 +20,9 @@ inline constexpr uint32_t kSparesFrom = 8;
 void mark_spare(GstMemory* memory);
 // All of its memories.
 [[nodiscard]] bool is_spare(GstBuffer* buffer);
+
+// The question: a custom event that goes downstream past all queues.
+[[nodiscard]] GstEvent* make_spares_wanted_event();
+[[nodiscard]] bool is_spares_wanted(GstEvent* event);
 
 }  // namespace dxva::gst

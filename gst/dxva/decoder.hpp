@@ -108,8 +108,8 @@ class Decoder {
   // Whether downstream could not import surfaces for the tiling of this one, which it had
   // listed.
   [[nodiscard]] bool is_layout_refused(const SurfaceLook& look) const;
-  // Downstream has fewer surfaces than it may, or will in a moment.
-  [[nodiscard]] bool has_room(surface::Surface& surface) const;
+  // Downstream has fewer surfaces of the pool than it may, or will in a moment.
+  [[nodiscard]] bool has_room(surface::Pool& pool) const;
   [[nodiscard]] Reason lend(const decode::DecodedFrame& picture, const SurfaceLook& look,
                             accel::Pixels pixels, GstVideoCodecFrame& frame);
   [[nodiscard]] bool lend_in_place(const decode::DecodedFrame& picture, const SurfaceLook& look,

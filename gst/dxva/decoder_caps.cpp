@@ -69,7 +69,7 @@ Decoder::Prepared Decoder::prepare(const decode::DecodedFrame& picture, SurfaceL
         again = true;
       }
     } else if (pause_ > 0 && --pause_ == 0) {
-      again = has_room(*picture.surface);
+      again = has_room(picture.surface->pool());
       // It would be copied again, and the caps go to and fro for it.
       if (!again) pause_ = 1;
     }

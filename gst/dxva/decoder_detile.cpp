@@ -121,9 +121,8 @@ Reason Decoder::lend_gpu_copy(const decode::DecodedFrame& picture, const Detilin
   if (copied && copied->picture.number != picture.number) copied.reset();
   const bool at_negotiation = copied.has_value();
   const bool copy_is_possible = agreement_.takes_system || copies_fit(agreement_);
-  if (!copied && copy_is_possible && active_.zero_copy != ZeroCopy::Require &&
-      !gpu_copies_.has_room(active_.extra_surfaces))
-    return Reason::SurfacePoolEmpty;
+  surface::Pool* pool = gpu_copies_.pool();
+  if (!copied && copy_is_possible && pool && !has_room(*pool)) return Reason::SurfacePoolEmpty;
   const auto started = std::chrono::steady_clock::now();
   if (!copied) copied = make_gpu_copy(picture, detiling.key, agreement_.taken);
   if (!copied) return reason;

@@ -132,9 +132,13 @@ GstFlowReturn Decoder::deliver(const decode::DecodedFrame& picture) {
 
 // --- exported
 
-bool Decoder::has_room(surface::Surface& surface) const {
-  return active_.zero_copy == ZeroCopy::Require ||
-         surface.pool().wait_for_room(active_.extra_surfaces);
+bool Decoder::has_room(surface::Pool& pool) const {
+  if (active_.zero_copy == ZeroCopy::Require) return true;
+  if (pool.has_room(active_.extra_surfaces)) return true;
+  // Some may only be on their way back.
+  if (active_.extra_surfaces >= kSparesFrom)
+    gst_pad_push_event(GST_VIDEO_DECODER_SRC_PAD(&element_), make_spares_wanted_event());
+  return pool.wait_for_room(active_.extra_surfaces);
 }
 
 // Puts the surface's memory into the frame, or says why not.
@@ -150,7 +154,7 @@ Reason Decoder::lend(const decode::DecodedFrame& picture, const SurfaceLook& loo
   // The gate. As many surfaces as downstream may have are there: this one stays ours, so that
   // libavcodec always finds a target. Inside get_buffer2 there would be nothing left to copy.
   const bool copy_is_possible = agreement_.takes_system || copies_fit(agreement_);
-  if (copy_is_possible && !has_room(*picture.surface)) return Reason::SurfacePoolEmpty;
+  if (copy_is_possible && !has_room(picture.surface->pool())) return Reason::SurfacePoolEmpty;
 
   auto memories =
       SurfaceMemories::of(*picture.surface, look.exported,
@@ -189,7 +193,7 @@ bool Decoder::lend_in_place(const decode::DecodedFrame& picture, const SurfaceLo
                             GstVideoCodecFrame& frame) {
   if (active_.zero_copy != ZeroCopy::Auto ||
       GST_VIDEO_INFO_FORMAT(&agreement_.info) != output_.format ||
-      !reads_in_place(agreement_.allocation) || !has_room(*picture.surface))
+      !reads_in_place(agreement_.allocation) || !has_room(picture.surface->pool()))
     return false;
   // Whatever is wrong, the copy meets it as well.
   auto mapped = picture.surface->map_in_place(look.exported.frame);

@@ -90,10 +90,6 @@ std::optional<GpuCopies::Copied> GpuCopies::make(const decode::DecodedFrame& pic
   }
 }
 
-bool GpuCopies::has_room(uint32_t surfaces) {
-  return !copier_ || copier_->pool().wait_for_room(surfaces);
-}
-
 void GpuCopies::turn_off(std::optional<va::DroppedWay> why) {
   const auto asked = asked_;
   auto dropped = this->dropped();

@@ -33,8 +33,8 @@ class GpuCopies {
   // Of a picture whose surface is written. Nothing: not this time, or never (is_off()).
   [[nodiscard]] std::optional<Copied> make(const decode::DecodedFrame& picture,
                                            const Wanted& wanted);
-  // False: every copy that downstream may have is there. Waits a moment.
-  [[nodiscard]] bool has_room(uint32_t surfaces);
+  // Of the copies. Null: there is none yet.
+  [[nodiscard]] surface::Pool* pool() const { return copier_ ? &copier_->pool() : nullptr; }
   // The device cannot copy, or not into such a layout. Until the pictures are others.
   [[nodiscard]] bool is_off() const { return refused_.has_value(); }
   // How the device copies: SurfaceCopier::way_name(). Empty: not, or not yet.

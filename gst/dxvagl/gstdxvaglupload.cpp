@@ -14,6 +14,7 @@
 
 #include "gst/common/context_query.hpp"
 #include "gst/common/gl_device_context.hpp"
+#include "gst/common/spare_memory.hpp"
 #include "gst/dxvagl/caps.hpp"
 #include "gst/dxvagl/gl_upload.hpp"
 
@@ -108,6 +109,13 @@ gboolean on_query(GstBaseTransform* element, GstPadDirection direction, GstQuery
       ->query(element, direction, query);
 }
 
+gboolean on_sink_event(GstBaseTransform* element, GstEvent* event) {
+  // Others further down may have some too.
+  if (dxva::gst::is_spares_wanted(event))
+    if (const auto session = impl(element).session()) session->releases().recall();
+  return GST_BASE_TRANSFORM_CLASS(gst_dxva_gl_upload_parent_class)->sink_event(element, event);
+}
+
 gboolean on_set_caps(GstBaseTransform* element, GstCaps* in, GstCaps* out) {
   if (!impl(element).set_caps(in, out)) return FALSE;
   return GST_BASE_TRANSFORM_CLASS(gst_dxva_gl_upload_parent_class)->set_caps(element, in, out);
@@ -187,6 +195,7 @@ static void gst_dxva_gl_upload_class_init(GstDxvaGlUploadClass* klass) {
   transform->transform_caps = on_transform_caps;
   transform->fixate_caps = on_fixate_caps;
   transform->query = on_query;
+  transform->sink_event = on_sink_event;
   transform->set_caps = on_set_caps;
   transform->transform_meta = on_transform_meta;
   transform->start = on_start;

@@ -169,6 +169,16 @@ void ReleaseQueue::after_gpu_with_others(Release release) {
     state->wake.notify_one();
 }
 
+void ReleaseQueue::recall() {
+  if (!state_) return;
+  std::vector<Release> late;
+  {
+    const std::lock_guard guard(state_->lock);
+    late.swap(state_->late);
+  }
+  if (!late.empty()) fence(std::move(late), Waits::InReaper);
+}
+
 void ReleaseQueue::drain() {
   if (!state_) return;
   std::unique_lock guard(state_->lock);

@@ -34,8 +34,9 @@ class ReleaseQueue {
   // spare waits for so many, and one fence serves them all…
   static constexpr size_t kBatch = 4;
   // …but no longer than this. Shorter than a decoder's patience for a surface to come back
-  // (surface::Pool::wait_for_room): being late costs it a moment, never a copy.
-  static constexpr std::chrono::milliseconds kLongestDelay{25};
+  // (surface::Pool::wait_for_room): being late costs it a moment, never a copy, even where its
+  // recall does not arrive. Long enough for four pictures of a film.
+  static constexpr std::chrono::milliseconds kLongestDelay{60};
 
   // Without EGL fences (GLX, an old driver) the GL thread itself waits.
   ReleaseQueue(std::shared_ptr<GlThread> thread, std::shared_ptr<const GlApi> gl,
@@ -54,6 +55,9 @@ class ReleaseQueue {
   // The same, for buffers of which there are several more: their fence may come with that of
   // the next ones, kBatch of them and kLongestDelay later at the most.
   void after_gpu_with_others(Release release);
+  // A fence for those that wait for others, now: their producer needs them. Not on the GL
+  // thread.
+  void recall();
   // Returns when everything handed in before has been released. Not on the GL thread.
   void drain();
   // Drains, and has whoever comes later wait himself, but on the GL thread: with the last

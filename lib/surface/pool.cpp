@@ -191,6 +191,11 @@ void Pool::hide(Surface& surface) {
   returned_.notify_all();
 }
 
+bool Pool::has_room(uint32_t limit) const {
+  const std::lock_guard guard(lock_);
+  return session_.shown() < limit;
+}
+
 bool Pool::wait_for_room(uint32_t limit) {
   std::unique_lock guard(lock_);
   const auto room = [&] { return session_.shown() < limit; };

@@ -65,7 +65,9 @@ class Pool : public std::enable_shared_from_this<Pool> {
   // From here on pictures are decoded in another context, whose queue says nothing about the
   // pictures of the one before.
   void new_queue();
-  // True when fewer than `limit` are downstream, now or in a moment: those that a GPU still
+  // True when fewer than `limit` are downstream.
+  [[nodiscard]] bool has_room(uint32_t limit) const;
+  // True when that is so now or in a moment: those that a GPU still
   // reads are on their way. A consumer that keeps what it has costs one wait, not one for each
   // picture.
   [[nodiscard]] bool wait_for_room(uint32_t limit);

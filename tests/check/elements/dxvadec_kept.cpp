@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <mutex>
 
+#include "gst/common/spare_memory.hpp"
 #include "tests/check/support/check.hpp"
 #include "tests/check/support/decode_rig.hpp"
 
@@ -94,6 +96,46 @@ GST_START_TEST(five_hundred_kept_buffers_stay_within_the_bound) {
     }
     fail_unless_equals_int(open_descriptors(), before);
   }
+}
+GST_END_TEST
+
+// Who gives surfaces back several at a time is asked for them where that matters.
+GST_START_TEST(surfaces_on_their_way_back_are_asked_for_before_any_copy) {
+  struct Consumer {
+    std::mutex lock;
+    std::vector<GstPtr<GstBuffer>> late;
+    uint64_t asked = 0;
+  } consumer;
+  Options options{.sink_caps = kBoth, .video_meta = true};
+  options.at_sample = [&](GstSample* sample) {
+    GstBuffer* buffer = gst_sample_get_buffer(sample);
+    fail_unless(dxva::gst::is_spare(buffer));
+    const std::lock_guard guard(consumer.lock);
+    consumer.late.push_back(GstPtr<GstBuffer>::share(buffer));
+  };
+  options.at_picture = [&](GstElement* pipeline, size_t pictures) {
+    if (pictures != 1) return;
+    const auto sink = child(GstPtr<GstElement>::share(pipeline), "sink");
+    auto pad = GstPtr<GstPad>::adopt(gst_element_get_static_pad(sink.get(), "sink"));
+    gst_pad_add_probe(
+        pad.get(), GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM,
+        [](GstPad*, GstPadProbeInfo* info, gpointer data) {
+          if (!dxva::gst::is_spares_wanted(GST_PAD_PROBE_INFO_EVENT(info)))
+            return GST_PAD_PROBE_OK;
+          auto* self = static_cast<Consumer*>(data);
+          std::vector<GstPtr<GstBuffer>> back;
+          const std::lock_guard guard(self->lock);
+          back.swap(self->late);
+          ++self->asked;
+          return GST_PAD_PROBE_OK;
+        },
+        &consumer, nullptr);
+  };
+  const Decoded out = decode(long_clip(), "dxvadec", options);
+  fail_unless(out.error.empty(), "%s", out.error.c_str());
+  // Nobody but the event gives any back.
+  fail_unless_equals_uint64(out.step("exported"), kPictures);
+  fail_unless(consumer.asked >= kPictures / kExtra - 1);
 }
 GST_END_TEST
 
@@ -251,6 +293,7 @@ static Suite* dxvadec_kept_suite() {
   TCase* tcase = tcase_create("general");
   tcase_set_timeout(tcase, 180);
   tcase_add_test(tcase, five_hundred_kept_buffers_stay_within_the_bound);
+  tcase_add_test(tcase, surfaces_on_their_way_back_are_asked_for_before_any_copy);
   tcase_add_test(tcase, who_takes_only_dma_bufs_keeps_a_descriptor_for_each);
   tcase_add_test(tcase, surfaces_leave_again_when_buffers_return);
   suite_add_tcase(suite, tcase);

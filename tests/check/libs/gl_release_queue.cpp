@@ -160,6 +160,19 @@ GST_START_TEST(a_buffer_that_cannot_be_spared_takes_the_others_along) {
 }
 GST_END_TEST;
 
+GST_START_TEST(a_producer_that_runs_short_has_them_at_once) {
+  const Rig rig;
+  const auto queue = rig.queue();
+  std::promise<std::thread::id> where;
+  queue->after_gpu_with_others([&] { where.set_value(std::this_thread::get_id()); });
+  queue->recall();
+  // Here, and not by the reaper, when its time has come.
+  fail_unless(where.get_future().get() == std::this_thread::get_id());
+  queue->recall();
+  fail_unless_equals_int(rig.thread->jobs, 1);
+}
+GST_END_TEST;
+
 GST_START_TEST(nothing_is_left_behind_when_a_queue_ends) {
   const Rig rig;
   std::atomic<int> released{0};
@@ -230,6 +243,7 @@ int main(int argc, char** argv) {
   tcase_add_test(tests, buffers_that_can_be_spared_share_one_fence);
   tcase_add_test(tests, a_buffer_that_can_be_spared_needs_no_other_to_come_back);
   tcase_add_test(tests, a_buffer_that_cannot_be_spared_takes_the_others_along);
+  tcase_add_test(tests, a_producer_that_runs_short_has_them_at_once);
   tcase_add_test(tests, nothing_is_left_behind_when_a_queue_ends);
   tcase_add_test(tests, a_queue_may_end_on_the_gl_thread);
   tcase_add_test(tests, behind_the_end_whoever_gives_back_waits_himself);
