@@ -387,13 +387,17 @@ Decoded decode(const std::string& source, const std::string& decoder, const Opti
     gst::GstPtr<GstCaps> last_caps;
     while (out.error.empty()) {
       // Wakes up now and then only to see an error on the bus.
-      auto sample =
+      auto pulled =
           gst::GstPtr<GstSample>::adopt(gst_app_sink_try_pull_sample(app, 200 * GST_MSECOND));
       read_bus(pipeline.get(), out);
-      if (!sample) {
+      if (!pulled) {
         if (gst_app_sink_is_eos(app)) break;
         continue;
       }
+      // The one that it gave out is its own, and behind a flush it writes into it (1.22), with
+      // a critical message where somebody else has it as well.
+      auto sample = gst::GstPtr<GstSample>::adopt(gst_sample_copy(pulled.get()));
+      pulled.reset();
       GstBuffer* buffer = gst_sample_get_buffer(sample.get());
       GstCaps* caps = gst_sample_get_caps(sample.get());
       if (!last_caps || !gst_caps_is_equal(last_caps.get(), caps)) {
