@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 
 #include "lib/base/translation.hpp"
 
@@ -13,8 +14,13 @@ namespace dxva::drm {
 namespace {
 
 std::string group_of(const struct stat& node) {
-  const group* owner = ::getgrgid(node.st_gid);
-  return owner ? owner->gr_name : std::to_string(node.st_gid);
+  // Not getgrgid(): other threads may be starting decoders as well.
+  std::array<char, 4096> buffer;
+  group entry{};
+  group* found = nullptr;
+  if (::getgrgid_r(node.st_gid, &entry, buffer.data(), buffer.size(), &found) != 0 || !found)
+    return std::to_string(node.st_gid);
+  return found->gr_name;
 }
 
 std::string choice_of(const Roots& roots) {

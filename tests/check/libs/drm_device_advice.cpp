@@ -2,6 +2,12 @@
 // Whoever names a device that does not start is told what to do.
 #include "lib/drm/device_advice.hpp"
 
+#include <grp.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -60,6 +66,37 @@ GST_START_TEST(a_path_that_is_no_gpu_is_answered_with_those_that_are) {
 }
 GST_END_TEST;
 
+// As somebody else than root, who may open everything.
+GST_START_TEST(a_node_of_a_group_is_answered_with_its_name) {
+  char name[] = "/tmp/dxva-advice-XXXXXX";
+  fail_unless(::mkdtemp(name) != nullptr);
+  const std::filesystem::path folder(name);
+  const std::string node = folder / "renderD128";
+  constexpr unsigned kMajor = 1, kMinor = 3;  // its files say that it is a GPU's
+  if (::geteuid() != 0 || ::mknod(node.c_str(), S_IFCHR | 0660, makedev(kMajor, kMinor)) != 0) {
+    std::filesystem::remove_all(folder);
+    DXVA_SKIP("needs root, and a device node");
+  }
+  const dxva::drm::Roots roots{.sys = folder / "sys", .dri = folder};
+  std::filesystem::create_directories(folder / "sys/dev/char/1:3/device/drm/renderD128");
+  std::filesystem::permissions(folder, std::filesystem::perms(0755));
+  fail_unless(device_advice(node, "vaInitialize: failed", roots).empty());
+  const pid_t child = ::fork();
+  if (child == 0) {
+    constexpr uid_t kNobody = 65534;
+    if (::setgroups(0, nullptr) != 0 || ::setgid(kNobody) != 0 || ::setuid(kNobody) != 0)
+      ::_exit(2);
+    const std::string advice = device_advice(node, "open: Permission denied", roots);
+    ::_exit(has(advice, "group root") && has(advice, "usermod -aG root") ? 0 : 1);
+  }
+  int status = 0;
+  fail_unless(child > 0 && ::waitpid(child, &status, 0) == child);
+  std::filesystem::remove_all(folder);
+  fail_unless(WIFEXITED(status));
+  fail_unless_equals_int(WEXITSTATUS(status), 0);
+}
+GST_END_TEST;
+
 Suite* drm_device_advice_suite() {
   Suite* suite = suite_create("drm_device_advice");
   TCase* tcase = tcase_create("general");
@@ -67,6 +104,7 @@ Suite* drm_device_advice_suite() {
   tcase_add_test(tcase, a_setting_of_the_bundled_driver_is_named);
   tcase_add_test(tcase, what_is_missing_for_a_device_by_name_is_told);
   tcase_add_test(tcase, a_path_that_is_no_gpu_is_answered_with_those_that_are);
+  tcase_add_test(tcase, a_node_of_a_group_is_answered_with_its_name);
   return suite;
 }
 
