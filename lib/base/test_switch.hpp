@@ -25,6 +25,7 @@ struct TestSwitch {
   // Whether anything is on that real machines must not have.
   [[nodiscard]] bool loosens_rules() const { return memfd || software_import; }
 
+  [[nodiscard]] static std::string words();  // all of them: "memfd,software-import,…"
   [[nodiscard]] static TestSwitch parse(const char* list);
 };
 [[nodiscard]] const TestSwitch& test_switch();

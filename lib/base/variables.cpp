@@ -32,10 +32,7 @@ std::optional<Misunderstood> judge_words(const std::string& name, const std::str
   return Misunderstood{
       .setting = setting,
       .what = fill(_("%s: these words change nothing: %s."), setting, words),
-      .remedy =
-          fill(_("%s knows memfd, software-import, upload-ring, read-in-place and verify, "
-                 "with commas between; outside of tests unset it."),
-               name)};
+      .remedy = fill(_("%s knows %s; outside of tests unset it."), name, TestSwitch::words())};
 }
 
 std::optional<Misunderstood> judge(const std::string& name, const std::string& value) {

@@ -28,6 +28,10 @@ GST_START_TEST(words_switch_what_they_name) {
   const TestSwitch all = TestSwitch::parse("memfd,software-import,verify");
   fail_unless(all.memfd && all.software_import && all.verify);
   fail_unless(all.unknown.empty());
+  const TestSwitch every = TestSwitch::parse(TestSwitch::words().c_str());
+  fail_unless(every.unknown.empty());
+  fail_unless(every.memfd && every.software_import && every.upload_ring &&
+              every.read_in_place && every.verify);
   fail_if(TestSwitch::parse("memfd").software_import);
   fail_unless(all.loosens_rules() && !TestSwitch::parse("verify,upload-ring").loosens_rules());
 }
