@@ -33,14 +33,6 @@ bool contains(const std::string& text, const char* part) {
   return text.find(part) != std::string::npos;
 }
 
-std::string joined(const std::string& name, const std::vector<std::string>& files) {
-  const std::string path = make_folder("joined") + "/" + name;
-  std::string bytes;
-  for (const std::string& file : files) bytes += read_file(file);
-  write_file(path, bytes);
-  return path;
-}
-
 }  // namespace
 
 GST_START_TEST(a_stream_may_change_its_depth_and_size) {

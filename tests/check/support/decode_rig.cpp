@@ -199,13 +199,7 @@ std::string h264_byte_stream() {
 
 std::string joined(const std::string& name, const std::vector<std::string>& files) {
   std::string bytes;
-  for (const std::string& one : files) {
-    char* data = nullptr;
-    gsize length = 0;
-    fail_unless(g_file_get_contents(one.c_str(), &data, &length, nullptr));
-    bytes.append(data, length);
-    g_free(data);
-  }
+  for (const std::string& one : files) bytes += read_file(one);
   const std::string path = folder() + "/" + name;
   // Renamed into place by GLib; all programs write the same.
   fail_unless(g_file_set_contents(path.c_str(), bytes.data(), static_cast<gssize>(bytes.size()),
