@@ -84,6 +84,11 @@ def devenv(tap: Tap, folder: Path) -> None:
     found = json.loads(ran.out) if ran.status in (0, 1) else {}
     tap.case(bool(found) and "software" in found["decode"]["decoder"]["device"],
              "meson devenv: dxva-doctor is found, and the bundled driver", str(ran)[-2000:])
+    environment.pop("LIBVA_DRIVERS_PATH", None)
+    system = rig.run(["pkg-config", "--variable=driverdir", "libva"]).out.strip()
+    ran = rig.run(["meson", "devenv", "-C", str(BUILD), "sh", "-c", "echo $LIBVA_DRIVERS_PATH"], environment)
+    tap.case(bool(system) and ran.out.split()[-1].split(":")[1:] == [system],
+             "meson devenv: drivers of the system are found behind the bundled one", str(ran)[-2000:])
 
 
 def main() -> None:
