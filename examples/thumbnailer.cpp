@@ -3,8 +3,9 @@
 //
 //   thumbnailer MEDIA SECONDS OUT.png
 //
-// playbin finds the decoder; where dxvadec is installed and a device fits, that is it. The picture
-// is wanted by the CPU here, so it is asked for in system memory and OpenGL stays out of it.
+// playbin finds the decoder; where dxvadec is installed and a device fits, that is it. The
+// picture is wanted by the CPU here, so it is asked for in system memory and OpenGL stays out
+// of it.
 
 #include <gst/gst.h>
 #include <gst/video/video.h>
@@ -36,6 +37,8 @@ bool wait_for_picture(GstElement* playbin) {
     GError* error = nullptr;
     gst_message_parse_error(message, &error, nullptr);
     complain("cannot be played", error);
+  } else if (!ready) {
+    complain("no picture came");
   }
   if (message) gst_message_unref(message);
   return ready;
@@ -44,7 +47,10 @@ bool wait_for_picture(GstElement* playbin) {
 bool write_png(GstElement* sink, const char* path) {
   GstSample* sample = nullptr;
   g_object_get(sink, "last-sample", &sample, nullptr);
-  if (!sample) return false;
+  if (!sample) {
+    complain("there is no picture at that time");
+    return false;
+  }
   GError* error = nullptr;
   GstCaps* png = gst_caps_new_empty_simple("image/png");
   GstSample* picture = gst_video_convert_sample(sample, png, kPatience, &error);
@@ -68,8 +74,9 @@ bool write_png(GstElement* sink, const char* path) {
 
 void on_element(GstBin*, GstBin*, GstElement* element, gpointer) {
   const GstElementFactory* factory = gst_element_get_factory(element);
-  if (factory && gst_element_factory_list_is_type(const_cast<GstElementFactory*>(factory),
-                                                  GST_ELEMENT_FACTORY_TYPE_DECODER) &&
+  if (factory &&
+      gst_element_factory_list_is_type(const_cast<GstElementFactory*>(factory),
+                                       GST_ELEMENT_FACTORY_TYPE_DECODER) &&
       !GST_IS_BIN(element))
     std::printf("decoder: %s\n", GST_OBJECT_NAME(factory));
 }
@@ -102,11 +109,11 @@ int main(int argc, char** argv) {
   bool done = wait_for_picture(playbin);
   if (done && seconds > 0) {
     done = gst_element_seek_simple(
-               playbin, GST_FORMAT_TIME,
-               static_cast<GstSeekFlags>(GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_ACCURATE),
-               static_cast<gint64>(seconds * GST_SECOND)) &&
-           wait_for_picture(playbin);
+        playbin, GST_FORMAT_TIME,
+        static_cast<GstSeekFlags>(GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_ACCURATE),
+        static_cast<gint64>(seconds * GST_SECOND));
     if (!done) complain("there is no such time in it");
+    done = done && wait_for_picture(playbin);
   }
   done = done && write_png(sink, argv[3]);
   gst_element_set_state(playbin, GST_STATE_NULL);

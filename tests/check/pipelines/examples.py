@@ -68,6 +68,8 @@ def main() -> None:
                  f"{share:.2%} of the samples differ, {next_share:.2%} from the next picture")
         ran = rig.run([thumbnailer, str(Path(folder, "none.mp4")), "1", str(Path(folder, "none.png"))])
         tap.case(ran.status == 1 and "thumbnailer:" in ran.err, "thumbnailer says what it cannot play", str(ran))
+        ran = rig.run([thumbnailer, rig.clip(), "1000", str(Path(folder, "late.png"))])
+        tap.case(ran.status == 1 and "thumbnailer: there is no " in ran.err, "and that the video is shorter", str(ran))
 
     if not player:
         tap.skip("player", "SDL2 or GStreamer's X11 headers are missing")
