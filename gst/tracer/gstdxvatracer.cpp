@@ -116,7 +116,7 @@ void constructed(GObject* object) {
   const bool made_by_variable = !self->file || parameters;
   if (!self->file) self->file = g_strdup(kDefaultFile);
   self->timeline = new TimelineFile(self->file, self->frames);
-  note(self, self->timeline->check());
+  note(self, self->timeline->open());
   self->written = self->error != nullptr;  // said once, and not again at the end
 
   static std::once_flag once;

@@ -2,8 +2,6 @@
 #include "gst/tracer/timeline_file.hpp"
 
 #include <algorithm>
-#include <cstdio>
-#include <memory>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -45,17 +43,6 @@ constexpr trace::Listener kListener{
         },
 };
 
-struct Close {
-  void operator()(FILE* file) const { std::fclose(file); }
-};
-using File = std::unique_ptr<FILE, Close>;
-
-Error file_error(const std::string& path) {
-  Error out = errno_error("");
-  out.text = path + ": " + out.text;
-  return out;
-}
-
 }  // namespace
 
 TimelineFile::TimelineFile(std::string path, size_t frames)
@@ -71,21 +58,17 @@ TimelineFile::~TimelineFile() {
   if (listeners().files.empty()) trace::board().store(nullptr, std::memory_order_release);
 }
 
-Status TimelineFile::check() const {
-  const File file(std::fopen(path_.c_str(), "we"));
-  if (!file) return file_error(path_);
+Status TimelineFile::open() {
+  auto opened = OutputFile::open(path_, OutputFile::Kind::Svg);
+  if (!opened) return opened.error();
+  file_.emplace(std::move(*opened));
   return Done{};
 }
 
 Status TimelineFile::write() const {
-  const std::string picture = timeline::draw(recorder_.streams());
-  const File file(std::fopen(path_.c_str(), "we"));
-  if (!file) return file_error(path_);
-  // stdio keeps what it cannot write to itself until somebody asks.
-  if (std::fwrite(picture.data(), 1, picture.size(), file.get()) != picture.size() ||
-      std::fflush(file.get()) != 0)
-    return file_error(path_);
-  return Done{};
+  const timeline::Streams streams = recorder_.streams();
+  if (!file_ || (streams.empty() && file_->would_replace())) return Done{};
+  return file_->write(timeline::draw(streams));
 }
 
 }  // namespace dxva::gst

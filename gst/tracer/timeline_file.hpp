@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include <optional>
 #include <string>
 
+#include "lib/base/output_file.hpp"
 #include "lib/base/result.hpp"
 #include "lib/timeline/recorder.hpp"
 
@@ -18,15 +20,16 @@ class TimelineFile {
   TimelineFile(const TimelineFile&) = delete;
   TimelineFile& operator=(const TimelineFile&) = delete;
 
-  // Could the file be written? It is left there, empty, as a sign that it will be.
-  [[nodiscard]] Status check() const;
-  // What there is so far; replaces what was written before.
+  // Can the file be written? Before the first write().
+  [[nodiscard]] Status open();
+  // What there is so far; replaces what was written before, but not by a picture of nothing.
   [[nodiscard]] Status write() const;
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] timeline::Recorder& recorder() { return recorder_; }
 
  private:
   const std::string path_;
+  std::optional<OutputFile> file_;  // after open()
   timeline::Recorder recorder_;
 };
 

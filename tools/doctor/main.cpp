@@ -7,9 +7,11 @@
 #include <clocale>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "lib/base/output_file.hpp"
 #include "lib/base/translation.hpp"
 #include "lib/cuda/device.hpp"
 #include "lib/drm/device_advice.hpp"
@@ -43,13 +45,13 @@ bool parse(int argc, char** argv, Options& out) {
   char *device = nullptr, *html = nullptr, *probe = nullptr;
   gboolean json = FALSE, pictures = FALSE, without_gl = FALSE;
   const GOptionEntry entries[] = {
-      {"device", 0, 0, G_OPTION_ARG_STRING, &device,
+      {"device", 0, 0, G_OPTION_ARG_FILENAME, &device,
        N_("what decodes: auto, software (the bundled driver), cuda or a render node"),
        N_("DEVICE")},
       {"json", 0, 0, G_OPTION_ARG_NONE, &json, N_("print everything as one JSON object"),
        nullptr},
       {"html", 0, 0, G_OPTION_ARG_FILENAME, &html,
-       N_("write a report with pictures, to attach to a bug report"), N_("FILE")},
+       N_("write a report with pictures, to attach to a bug report; - is stdout"), N_("FILE")},
       {"probe", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &probe, "", nullptr},
       {"pictures", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &pictures, "", nullptr},
       {"without-gl", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &without_gl, "", nullptr},
@@ -60,9 +62,9 @@ bool parse(int argc, char** argv, Options& out) {
                  "imports, which way the frames of each codec take, and what stands in the\n"
                  "way of a better one."));
   g_option_context_set_description(
-      context,
-      _("Exit status: 0 frames reach OpenGL without a copy, 1 with one, 2 video is\n"
-        "decoded on the CPU, 3 it does not play right, 64 the command line is wrong."));
+      context, _("Exit status: 0 frames reach OpenGL without a copy, 1 with one, 2 video is\n"
+                 "decoded on the CPU, 3 it does not play right, 64 the command line is wrong,\n"
+                 "or a report could not be written."));
   g_option_context_add_main_entries(context, entries, GETTEXT_PACKAGE);
   GError* error = nullptr;
   bool good = g_option_context_parse(context, &argc, &argv, &error);
@@ -71,6 +73,15 @@ bool parse(int argc, char** argv, Options& out) {
     good = false;
   } else if (!good) {
     std::fprintf(stderr, "dxva-doctor: %s\n", error->message);
+  }
+  if (good && json && html && std::strcmp(html, "-") == 0) {
+    std::fprintf(stderr, _("dxva-doctor: --json and --html - both want stdout\n"));
+    good = false;
+  }
+  // It goes into reports, which are text.
+  if (good && device && !g_utf8_validate(device, -1, nullptr)) {
+    std::fprintf(stderr, _("dxva-doctor: --device: the name is not UTF-8\n"));
+    good = false;
   }
   g_clear_error(&error);
   g_option_context_free(context);
@@ -154,6 +165,11 @@ Json examine(const Options& options) {
   return out;
 }
 
+int complain(const Error& error) {
+  std::fprintf(stderr, "dxva-doctor: %s\n", error.text.c_str());
+  return kUsage;
+}
+
 int run(int argc, char** argv) {
   std::setlocale(LC_ALL, "");
   bind_translations();
@@ -164,23 +180,26 @@ int run(int argc, char** argv) {
     gst_init(nullptr, nullptr);
     return be_child(options);
   }
+  const bool page_on_stdout = options.html == "-";
+  std::optional<OutputFile> page;
+  if (!options.html.empty() && !page_on_stdout) {
+    auto opened = OutputFile::open(options.html, OutputFile::Kind::Html);
+    if (!opened) return complain(opened.error());
+    page.emplace(std::move(*opened));
+  }
   Json findings = examine(options);
   findings.set("gpu-match", gpu_match(findings));
   const Verdict verdict = judge(findings);
-  if (!options.html.empty()) {
-    GError* error = nullptr;
-    const std::string html = html_report(findings, verdict);
-    if (!g_file_set_contents(options.html.c_str(), html.data(),
-                             static_cast<gssize>(html.size()), &error)) {
-      std::fprintf(stderr, "dxva-doctor: %s\n", error->message);
-      g_clear_error(&error);
-      return kUsage;
-    }
-  }
+  const std::string html = options.html.empty() ? "" : html_report(findings, verdict);
+  const Status page_written = page ? page->write(html) : Status(Done{});
   findings.set("verdict", verdict.json());
-  std::fputs(options.json ? (findings.to_text() + "\n").c_str()
-                          : text_report(findings, verdict).c_str(),
-             stdout);
+  const std::string report = page_on_stdout ? html  // has all of the text
+                             : options.json ? findings.to_text() + "\n"
+                                            : text_report(findings, verdict);
+  std::fputs(report.c_str(), stdout);
+  const Status report_written = flush(stdout, "stdout");
+  if (!page_written) return complain(page_written.error());
+  if (!report_written) return complain(report_written.error());
   return static_cast<int>(verdict.outcome);
 }
 

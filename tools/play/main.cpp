@@ -5,14 +5,15 @@
 // right.
 #include <gst/gst.h>
 
-#include <cerrno>
 #include <clocale>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <optional>
 #include <vector>
 
+#include "lib/base/output_file.hpp"
 #include "lib/base/translation.hpp"
 #include "lib/drm/device_advice.hpp"
 #include "tools/play/options.hpp"
@@ -33,22 +34,13 @@ struct Close {
 };
 using File = std::unique_ptr<FILE, Close>;
 
-// stdio keeps what it cannot write to itself until somebody asks.
-Status flush(FILE* file, const std::string& name) {
-  const bool failed_before = std::ferror(file) != 0;
-  if (std::fflush(file) == 0 && !failed_before) return Done{};
-  return Error{.code = ErrorCode::Failed,
-               .call = "",
-               .text = (name == "-" ? "stdout" : name) + ": " +
-                       (failed_before ? "could not be written" : g_strerror(errno))};
-}
-
 // What is done with each frame; asks for a read-back only where one is needed.
 class FrameWork {
  public:
-  FrameWork(const Options& options, File md5_list)
+  FrameWork(const Options& options, File md5_list, std::optional<OutputFile> sheet_file)
       : md5_list_(std::move(md5_list)),
-        with_sheet_(options.sheet != "none"),
+        with_sheet_(sheet_file.has_value()),
+        sheet_file_(std::move(sheet_file)),
         hold_(options.hold) {
     if (options.check) reference_.emplace(options.media);
   }
@@ -80,7 +72,9 @@ class FrameWork {
   void finish(const Options& options, Summary& summary) {
     summary.frames = frames_;
     if (md5_list_)
-      if (auto flushed = flush(md5_list_.get(), options.framemd5); !flushed)
+      if (auto flushed =
+              flush(md5_list_.get(), options.framemd5 == "-" ? "stdout" : options.framemd5);
+          !flushed)
         summary.lost_output = flushed.error();
     if (reference_) {
       reference_->finish();
@@ -90,7 +84,7 @@ class FrameWork {
       summary.first_damaged = reference_->first_damaged();
     }
     if (with_sheet_ && frames_ > 0) {
-      if (auto written = sheet_.write(options.sheet); written)
+      if (auto written = sheet_.write(*sheet_file_); written)
         summary.sheet = options.sheet;
       else
         summary.lost_output = written.error();
@@ -100,12 +94,23 @@ class FrameWork {
  private:
   File md5_list_;
   bool with_sheet_;
+  std::optional<OutputFile> sheet_file_;
   bool hold_;
   std::vector<Owned<GstSample>> held_;
   std::optional<Reference> reference_;
   ContactSheet sheet_;
   uint64_t frames_ = 0;
 };
+
+volatile std::sig_atomic_t interrupted = 0;
+
+// So that Ctrl-C ends the run and not its timeline; the second one ends the program.
+void write_when_interrupted() {
+  struct sigaction action = {};
+  action.sa_handler = [](int) { interrupted = 1; };
+  action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);
+  ::sigaction(SIGINT, &action, nullptr);
+}
 
 uint64_t open_descriptors() {
   std::error_code ignored;
@@ -123,12 +128,6 @@ std::string advice_about(const Options& options, const std::string& error) {
 }
 
 Result<Summary> play(const Options& options) {
-  File md5_list;
-  if (!options.framemd5.empty()) {
-    md5_list.reset(options.framemd5 == "-" ? stdout
-                                           : std::fopen(options.framemd5.c_str(), "w"));
-    if (!md5_list) return errno_error(options.framemd5.c_str());
-  }
   // GstGL would say that EGL is not initialized, or draw into a window that nobody sees.
   const char* gl_window = g_getenv("GST_GL_WINDOW");
   if (options.window && !g_getenv("DISPLAY") && !g_getenv("WAYLAND_DISPLAY") &&
@@ -136,19 +135,41 @@ Result<Summary> play(const Options& options) {
     return Error{.code = ErrorCode::Failed,
                  .call = "",
                  .text = "no display: --window needs DISPLAY or WAYLAND_DISPLAY"};
+  std::optional<OutputFile> sheet_file;
+  if (options.sheet != "none") {
+    auto opened = OutputFile::open(options.sheet, OutputFile::Kind::Png, options.media);
+    if (!opened) return opened.error();
+    sheet_file.emplace(std::move(*opened));
+  }
   std::optional<Timeline> timeline;
   if (!options.timeline.empty()) {
+    if (auto may = OutputFile::check(options.timeline, OutputFile::Kind::Svg, options.media);
+        !may)
+      return may.error();
     auto started = Timeline::start(options.timeline);
     if (!started) return started.error();
     timeline.emplace(std::move(*started));
+    write_when_interrupted();
   }
-  FrameWork work(options, std::move(md5_list));
+  File md5_list;
+  if (!options.framemd5.empty()) {
+    if (options.framemd5 != "-")
+      if (auto may =
+              OutputFile::check(options.framemd5, OutputFile::Kind::Md5Lines, options.media);
+          !may)
+        return may.error();
+    md5_list.reset(options.framemd5 == "-" ? stdout
+                                           : std::fopen(options.framemd5.c_str(), "w"));
+    if (!md5_list) return errno_error(options.framemd5.c_str());
+  }
+  FrameWork work(options, std::move(md5_list), std::move(sheet_file));
   auto pipeline =
       Pipeline::create(options, [&work](GstSample* sample, const Pipeline& playing) {
         return work.take(sample, playing);
       });
   if (!pipeline) return pipeline.error();
-  if (auto ran = (*pipeline)->run(); !ran) return ran.error();
+  // The timeline, which ends after the pipeline, writes what there is.
+  if (auto ran = (*pipeline)->run(interrupted); !ran) return ran.error();
 
   Summary summary{.media = options.media,
                   .path_changes = (*pipeline)->path_changes(),
@@ -200,12 +221,17 @@ int run(int argc, char** argv) {
   gst_init(nullptr, nullptr);
   silence_harmless_warnings();
   const auto summary = play(*options);
-  gst_deinit();  // what GStreamer's leak tracer waits for
+  gst_deinit();       // what GStreamer's leak tracer waits for
+  if (interrupted) {  // and a shell wants to know
+    std::signal(SIGINT, SIG_DFL);
+    std::raise(SIGINT);
+  }
   if (!summary) return complain(summary.error());
   FILE* out = options->framemd5 == "-" ? stderr : stdout;
   std::fputs((options->json ? summary->json() : summary->text()).c_str(), out);
   if (summary->lost_output) return complain(*summary->lost_output);
-  if (auto flushed = flush(out, "-"); !flushed) return complain(flushed.error());
+  if (auto flushed = flush(out, out == stdout ? "stdout" : "stderr"); !flushed)
+    return complain(flushed.error());
   return summary->mismatches.value_or(0) > 0 ? 1 : 0;
 }
 

@@ -11,6 +11,8 @@
 namespace dxva::play {
 namespace {
 
+constexpr GstClockTime kPatience = 200 * GST_MSECOND;  // until Ctrl-C is seen
+
 Error play_error(const std::string& text) {
   return {.code = ErrorCode::Failed, .call = "", .text = text};
 }
@@ -209,7 +211,7 @@ void Pipeline::stop_with(Error error) {
   if (!error_) error_ = std::move(error);
 }
 
-Status Pipeline::run() {
+Status Pipeline::run(const volatile std::sig_atomic_t& interrupted) {
   const Owned<GstBus> bus(gst_element_get_bus(pipeline_.get()));
   // A start that failed sends no EOS, and need not have sent an error.
   if (gst_element_set_state(pipeline_.get(), GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE)
@@ -223,9 +225,10 @@ Status Pipeline::run() {
             nullptr));
   Owned<GstMessage> end;
   do {
-    end = next_message(bus.get());
+    end = next_message(bus.get(), interrupted);
     if (end) note_path_change(end.get());
   } while (end && GST_MESSAGE_TYPE(end.get()) == GST_MESSAGE_ELEMENT);
+  if (interrupted) return play_error(media_ + ": interrupted");
   std::string complaint;
   if (end && GST_MESSAGE_TYPE(end.get()) == GST_MESSAGE_ERROR) {
     GError* cause = nullptr;
@@ -255,16 +258,18 @@ Status Pipeline::run() {
   return Done{};
 }
 
-Owned<GstMessage> Pipeline::next_message(GstBus* bus) {
-  for (;;) {
+Owned<GstMessage> Pipeline::next_message(GstBus* bus,
+                                         const volatile std::sig_atomic_t& interrupted) {
+  while (!interrupted) {
     Owned<GstMessage> message(gst_bus_timed_pop_filtered(
-        bus, GST_SECOND,
+        bus, kPatience,
         static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR |
                                     GST_MESSAGE_ELEMENT)));
     if (message) return message;
     const std::lock_guard locked(lock_);
     if (!video_linked_ && search_.is_over()) return nullptr;
   }
+  return nullptr;
 }
 
 void Pipeline::note_path_change(GstMessage* message) {

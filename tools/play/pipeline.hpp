@@ -3,6 +3,7 @@
 
 #include <gst/gst.h>
 
+#include <csignal>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -31,8 +32,8 @@ class Pipeline {
   ~Pipeline();
 
   // Plays to the end. Every error of every element ends it, so it does not hang on a bad
-  // stream.
-  Status run();
+  // stream. A signal handler that sets `interrupted` ends it too, with an error.
+  Status run(const volatile std::sig_atomic_t& interrupted);
 
   // The elements' `stats`, to be read after run().
   [[nodiscard]] Owned<GstStructure> decoder_stats() const { return stats(decoder_); }
@@ -52,8 +53,10 @@ class Pipeline {
   void note_path_change(GstMessage* message);
   [[nodiscard]] static Owned<GstStructure> stats(GstElement* element);
 
-  // The next message, or null: none will come, because there is no video to play.
-  [[nodiscard]] Owned<GstMessage> next_message(GstBus* bus);
+  // The next message, or null: none is wanted, or none will come, because there is no video to
+  // play.
+  [[nodiscard]] Owned<GstMessage> next_message(GstBus* bus,
+                                               const volatile std::sig_atomic_t& interrupted);
 
   OnFrame on_frame_;
   StreamSearch search_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "tools/play/sheet.hpp"
 
+#include <gst/app/gstappsink.h>
 #include <gst/app/gstappsrc.h>
 
 #include <algorithm>
@@ -16,10 +17,11 @@ Error sheet_error(const std::string& text) {
 }
 
 // GStreamer's encoder: the program needs no PNG library of its own.
-Status encode_png(GstBuffer* picture, int width, int height, const std::string& path) {
+Status encode_png(GstBuffer* picture, int width, int height, const OutputFile& file) {
   GError* failure = nullptr;
   const Owned<GstElement> pipeline(gst_parse_launch(
-      "appsrc name=in format=time ! pngenc snapshot=true ! filesink name=out", &failure));
+      "appsrc name=in format=time ! pngenc snapshot=true ! appsink name=out sync=false",
+      &failure));
   const Owned<GError> owned(failure);
   if (failure) {
     gst_buffer_unref(picture);
@@ -31,16 +33,23 @@ Status encode_png(GstBuffer* picture, int width, int height, const std::string& 
       "video/x-raw", "format", G_TYPE_STRING, "RGB", "width", G_TYPE_INT, width, "height",
       G_TYPE_INT, height, "framerate", GST_TYPE_FRACTION, 1, 1, nullptr));
   g_object_set(in.get(), "caps", caps.get(), nullptr);
-  g_object_set(out.get(), "location", path.c_str(), nullptr);
   gst_element_set_state(pipeline.get(), GST_STATE_PLAYING);
   gst_app_src_push_buffer(GST_APP_SRC(in.get()), picture);
   gst_app_src_end_of_stream(GST_APP_SRC(in.get()));
+  // Without a picture the end of the stream, or of an encoder that failed, wakes it.
+  const Owned<GstSample> png(gst_app_sink_pull_sample(GST_APP_SINK(out.get())));
+  if (png) {
+    GstMapInfo map;
+    gst_buffer_map(gst_sample_get_buffer(png.get()), &map, GST_MAP_READ);  // of plain memory
+    const Status written = file.write({reinterpret_cast<const char*>(map.data), map.size});
+    gst_buffer_unmap(gst_sample_get_buffer(png.get()), &map);
+    gst_element_set_state(pipeline.get(), GST_STATE_NULL);
+    return written;
+  }
   const Owned<GstBus> bus(gst_element_get_bus(pipeline.get()));
-  const Owned<GstMessage> end(gst_bus_timed_pop_filtered(
-      bus.get(), GST_CLOCK_TIME_NONE,
-      static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR)));
+  const Owned<GstMessage> end(gst_bus_timed_pop_filtered(bus.get(), 0, GST_MESSAGE_ERROR));
   gst_element_set_state(pipeline.get(), GST_STATE_NULL);
-  if (GST_MESSAGE_TYPE(end.get()) == GST_MESSAGE_EOS) return Done{};
+  if (!end) return sheet_error("pngenc gave no picture");
   GError* cause = nullptr;
   gst_message_parse_error(end.get(), &cause, nullptr);
   const Owned<GError> owned_cause(cause);
@@ -97,7 +106,7 @@ Status ContactSheet::add(const MappedFrame& mapped) {
   return Done{};
 }
 
-Status ContactSheet::write(const std::string& path) const {
+Status ContactSheet::write(const OutputFile& file) const {
   if (thumbnails_.empty()) return sheet_error("there was no frame");
   std::vector<const Thumbnail*> chosen;
   const size_t pictures = std::min(kPictures, thumbnails_.size());
@@ -122,7 +131,7 @@ Status ContactSheet::write(const std::string& path) const {
                       chosen[i]->rgb.data() + static_cast<size_t>(row) * kWidth * 3,
                       kWidth * 3);
   }
-  return encode_png(buffer, columns * kWidth, rows * cell_height, path);
+  return encode_png(buffer, columns * kWidth, rows * cell_height, file);
 }
 
 }  // namespace dxva::play

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/base/output_file.hpp"
 #include "tools/play/readback.hpp"
 
 namespace dxva::play {
@@ -19,7 +20,7 @@ class ContactSheet {
   // Frames come in order, and only wanted ones.
   Status add(const MappedFrame& mapped);
   // A PNG of rows of four. BadInput when no frame was added.
-  [[nodiscard]] Status write(const std::string& path) const;
+  [[nodiscard]] Status write(const OutputFile& file) const;
 
  private:
   struct Thumbnail {

@@ -14,6 +14,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
+import outputs  # noqa: E402
 import rig  # noqa: E402
 from tap import Tap, skip_all  # noqa: E402
 
@@ -96,6 +97,28 @@ def check_settings(tap: Tap, doctor: str) -> None:
                      log)
         _, problems, log = examine(doctor, GST_TRACERS=f"dxva(file={folder}/a.svg,frames=100)", GST_DXVA_ZEROCOPY="1")
         tap.case(problems and "not-understood" not in problems, "what is understood is no problem", log)
+
+
+def check_outputs(tap: Tap, doctor: str) -> None:
+    """Whatever the report is written to: it is there, or its loss is said."""
+    with tempfile.TemporaryDirectory() as folder:
+        outputs.check_refusals(tap, [doctor], "--html", b"<!DOCTYPE html>\n", 64, folder)
+        ran = rig.run([doctor, "--html", "-"])
+        tap.case(ran.status in OUTCOMES and ran.out.startswith("<!DOCTYPE html>") and ran.out.endswith("</html>\n"),
+                 "--html - is the page on stdout, and nothing else", str(ran))
+        ran = rig.run([doctor, "--json", "--html", "-"])
+        tap.case(ran.status == 64 and "both want stdout" in ran.err, "--json does not go with it", str(ran))
+        device = outputs.full_disk(folder)
+        if not device:
+            tap.skip("a full disk", "device files cannot be made here")
+            return
+        ran = rig.run([doctor, "--html", str(device)])
+        tap.case(ran.status == 64 and "Verdict" in ran.out and f"{device}: No space left" in ran.err and
+                 outputs.is_full_disk(device), "a page that is lost is an error, and the text is there", str(ran))
+        for options in "", "--json":
+            ran = rig.run(f'"{doctor}" {options} >"{device}"')
+            tap.case(ran.status == 64 and "stdout: " in ran.err,
+                     f"a report that is lost is an error {options}".rstrip(), str(ran))
 
 
 def main() -> None:
@@ -181,6 +204,9 @@ def main() -> None:
     ran = rig.run([doctor])
     tap.case("Verdict" in ran.out and ran.err == "", "the report for people is on stdout, and nothing else", str(ran))
     every_way_of_telling(tap, doctor)
+    check_outputs(tap, doctor)
+    ran = rig.run(f"\"{doctor}\" --device $'a\\xffb'")
+    tap.case(ran.status == 64 and "--device" in ran.err, "a device whose name is no text: it is said which argument", str(ran))
     options = re.findall(r"^  (?:-h, )?--([a-z]+)", rig.run([doctor, "--help"]).out, re.MULTILINE)
     manual = MANUAL.read_text(encoding="utf-8").replace("\\-", "-")
     missing = [option for option in options if f"--{option}" not in manual]

@@ -4,12 +4,14 @@
 
 import json
 import re
+import shutil
 import sys
 import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
+import outputs  # noqa: E402
 import rig  # noqa: E402
 from tap import Tap, skip_all  # noqa: E402
 
@@ -87,6 +89,28 @@ def check_damage(tap: Tap) -> None:
         tap.case(ran.status == 1 and said["damaged"] == 3 and said["mismatches"] >= 8 and
                  said["first-damaged"].endswith(", says dxvadec"),
                  "what dxvadec marks as damaged is damaged: the pictures between a broken one and the next start", str(ran))
+
+
+def check_outputs(tap: Tap) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        outputs.check_refusals(tap, [PLAYER, rig.clip()], "--sheet", b"\x89PNG\r\n\x1a\n", 2, folder)
+        movie, link = Path(folder, "movie.mp4"), Path(folder, "link")
+        shutil.copy(rig.clip(), movie)
+        link.symlink_to(movie)
+        before = movie.read_bytes()
+        for option in "--sheet", "--timeline", "--framemd5":
+            ran = rig.run([PLAYER, option, str(link), str(movie)])
+            tap.case(ran.status == 2 and movie.read_bytes() == before and "choose another name" in ran.err,
+                     f"{option} never replaces MEDIA", str(ran))
+        ran = rig.run([PLAYER, "--framemd5", str(movie), rig.clip()])
+        tap.case(ran.status == 2 and movie.read_bytes() == before, "--framemd5 replaces no other video", str(ran))
+        device = outputs.full_disk(folder)
+        if not device:
+            tap.skip("a full disk", "device files cannot be made here")
+            return
+        ran = rig.run([PLAYER, "--json", "--sheet", str(device), rig.clip()])
+        tap.case(ran.status == 1 and summary(ran).get("frames") == FRAMES and f"{device}: No space left" in ran.err,
+                 "a contact sheet that does not fit fails after the summary", str(ran))
 
 
 def main() -> None:
@@ -249,8 +273,9 @@ def main() -> None:
         tap.case(ran.status == 1 and "stdout: " in ran.err,
                  f"a full disk behind stdout is an error {' '.join(options)}".rstrip(), str(ran))
     ran = rig.run([PLAYER, "--json", "--sheet", "/nonexistent/sheet.png", rig.clip()])
-    tap.case(ran.status == 1 and summary(ran).get("frames") == FRAMES and "contact sheet" in ran.err,
-             "a contact sheet that cannot be written fails after the summary", str(ran))
+    tap.case(ran.status == 1 and ran.out == "" and ran.err == "dxva-play: /nonexistent/sheet.png: No such file or directory\n",
+             "a contact sheet that cannot be written fails before it plays", str(ran))
+    check_outputs(tap)
     for options in (["--import", "nonsense"], ["--bogus"], ["a", "b"], [""], ["file://%"]):
         ran = rig.run([PLAYER, *options, *([rig.clip()] if options[0].startswith("--") else [])])
         tap.case(ran.status == 2 and len(ran.err.splitlines()) == 1,

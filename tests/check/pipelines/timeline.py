@@ -5,7 +5,12 @@ dxvadec's log says were copied.
 
 timeline.py DXVA_PLAY THUMBNAILER"""
 
+import fcntl
+import os
 import re
+import select
+import signal
+import subprocess
 import sys
 import tempfile
 from collections import Counter
@@ -14,6 +19,7 @@ from xml.etree import ElementTree
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
+import outputs  # noqa: E402
 import rig  # noqa: E402
 from faults_play import FRAMES, Clip  # noqa: E402
 from tap import Tap, skip_all  # noqa: E402
@@ -108,15 +114,57 @@ def check_tracer(tap: Tap, clip: Clip, folder: Path) -> None:
     tap.case(ran.status == 0 and "GST_TRACER" in ran.err and not alive, "and keeps no object alive", "\n".join(alive))
 
 
+def check_kept(tap: Tap, clip: Clip, folder: Path, player: str) -> None:
+    """A picture is replaced by a better one only, and nothing else is."""
+    play = [player, "--sheet", "none"]
+    outputs.check_refusals(tap, [*play, str(clip.file)], "--timeline", b"<svg/>", 2, str(folder))
+    good, nonsense = folder / "good.svg", folder / "nonsense.mp4"
+    good.write_text("<svg/>")
+    nonsense.write_text("this is no video")
+    ran = rig.run([*play, "--timeline", str(good), str(nonsense)])
+    tap.case(ran.status == 1 and good.read_text() == "<svg/>", "media without frames leaves the old picture", str(ran))
+    rig.run(f'gst-launch-1.0 -q filesrc location="{nonsense}" ! h264parse ! dxvadec ! fakesink',
+            GST_TRACERS=f"dxva(file={good})")
+    tap.case(good.read_text() == "<svg/>", "and so does GST_TRACERS")
+    ran = rig.run('gst-launch-1.0 -q videotestsrc num-buffers=9 ! video/x-raw,format=NV12 ! dxvaglupload ! fakesink',
+                  GST_TRACERS=f"dxva(file={nonsense})")
+    tap.case(ran.status == 0 and nonsense.read_text() == "this is no video" and "dxva tracer: " in ran.err,
+             "which does not replace a video either", str(ran))
+    check_interrupted(tap, clip, folder, player)
+
+
+def check_interrupted(tap: Tap, clip: Clip, folder: Path, player: str) -> None:
+    """Ctrl-C in the middle: sums go to a pipe that is full before the last of them, so the run cannot end by itself."""
+    picture, sums = folder / "interrupted.svg", folder / "sums"
+    os.mkfifo(sums)
+    reader = os.open(sums, os.O_RDONLY | os.O_NONBLOCK)
+    fcntl.fcntl(reader, fcntl.F_SETPIPE_SZ, 4096)
+    with subprocess.Popen([player, "--sheet", "none", "--timeline", str(picture), "--framemd5", str(sums), rig.clip()],
+                          stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as playing:
+        began = bool(select.select([reader], [], [], rig.SECONDS)[0])
+        playing.send_signal(signal.SIGINT)
+        os.set_blocking(reader, True)
+        while os.read(reader, 4096):
+            pass
+        err = playing.communicate()[1]
+    os.close(reader)
+    tap.case(began and playing.returncode == -signal.SIGINT and picture.is_file() and frames_of(picture),
+             "Ctrl-C ends the run as such, and there is a picture of what went", f"{playing.returncode}\n{err!r}")
+
+
 def check_errors(tap: Tap, clip: Clip, folder: Path, player: str) -> None:
     play = [player, "--sheet", "none", "--json"]
     nowhere = folder / "none" / "timeline.svg"
     ran = rig.run([*play, "--timeline", str(nowhere), str(clip.file)])
     tap.case(ran.status == 1 and ran.out == "" and ran.err == f"dxva-play: {nowhere}: No such file or directory\n",
              "dxva-play says where it cannot write, before it plays", str(ran))
-    ran = rig.run([*play, "--timeline", "/dev/full", str(clip.file)])
-    tap.case(ran.status == 1 and f'"frames" : {FRAMES}' in ran.out and "/dev/full: No space left" in ran.err,
-             "a full disk is an error after the summary", str(ran))
+    device = outputs.full_disk(str(folder))
+    if device:
+        ran = rig.run([*play, "--timeline", str(device), str(clip.file)])
+        tap.case(ran.status == 1 and f'"frames" : {FRAMES}' in ran.out and f"{device}: No space left" in ran.err,
+                 "a full disk is an error after the summary", str(ran))
+    else:
+        tap.skip("a full disk", "device files cannot be made here")
     line = (f'gst-launch-1.0 -q filesrc location="{clip.file}" ! qtdemux ! h264parse ! dxvadec ! fakesink sync=false')
     ran = rig.run(line, GST_TRACERS=f"dxva(file={nowhere})")
     tap.case(ran.status == 0 and f"dxva tracer: {nowhere}: No such file or directory" in ran.err,
@@ -145,6 +193,7 @@ def main() -> None:
         else:
             check_faults(tap, clip, folder)
         check_tracer(tap, clip, folder)
+        check_kept(tap, clip, folder, player)
         check_errors(tap, clip, folder, player)
     tap.end()
 
