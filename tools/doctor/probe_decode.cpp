@@ -235,6 +235,9 @@ Json stats_of(const Element& element) {
   for (const char* part : {"steps", "reasons"}) out.set(part, counts(stats, part));
   for (const char* name : {"device", "device-error", "modifier", "profile", "renderer"})
     if (const char* text = gst_structure_get_string(stats, name)) out.set(name, text);
+  guint64 in_place = 0;
+  if (gst_structure_get_uint64(stats, "read-in-place", &in_place) && in_place > 0)
+    out.set("read-in-place", static_cast<int64_t>(in_place));
   gboolean memfd = FALSE;
   if (gst_structure_get_boolean(stats, "test-memfd", &memfd)) out.set("test-memfd", memfd != 0);
   gst_structure_free(stats);
@@ -319,6 +322,8 @@ Json probe_decode(const std::string& device, bool pictures, WithOpenGl gl) {
     }
   }
   take_errors(pipeline.get(), out);
+  if (!out.at("error").exists() && !gst_app_sink_is_eos(GST_APP_SINK(end.get())))
+    out.set("timed-out", true);
   out.set("sent", int64_t{kPictures});
   out.set("frames", int64_t{frames});
   out.set("wrong-bytes", static_cast<int64_t>(wrong));

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include <utility>
+
 #include "lib/base/translation.hpp"
 #include "tools/doctor/reports.hpp"
 
@@ -127,6 +129,18 @@ void decoding(const Json& decode, std::string& out) {
   line(out, _("because"), counts(decode.at("uploader/reasons")));
 }
 
+// "…; 4 of 8 frames are copied (by the CPU 4, uploaded to OpenGL 4)."
+std::string copied(const Copies& copies) {
+  std::string by;
+  for (const auto& [words, count] :
+       {std::pair{_("on the GPU"), copies.by_gpu}, std::pair{_("by the CPU"), copies.by_cpu},
+        std::pair{_("uploaded to OpenGL"), copies.uploaded}})
+    if (count > 0)
+      by += (by.empty() ? "" : ", ") + std::string(words) + " " + std::to_string(count);
+  return fill(_("Video is decoded by the device; %s of %s frames are copied (%s)."),
+              std::to_string(copies.copied), std::to_string(copies.frames), by);
+}
+
 void codecs(const Json& findings, std::string& out) {
   title(out, _("Codecs: the way a frame would take, and what playbin tries, by rank"));
   for (const std::string& codec : findings.at("ranks").names()) {
@@ -162,11 +176,15 @@ std::string text_report(const Json& findings, const Verdict& verdict) {
              "\n";
       break;
     case Outcome::Copies:
-      out += std::string("  ") +
-             _("Video is decoded by the device; each frame is copied once.") + "\n";
+      out += "  " + copied(verdict.copies) + "\n";
       break;
     case Outcome::Software:
-      out += std::string("  ") + _("Video is decoded on the CPU.") + "\n";
+      out +=
+          "  " +
+          (verdict.left_to.empty()
+               ? std::string(_("Video is decoded on the CPU."))
+               : fill(_("dxvadec refuses; %s decodes the video instead."), verdict.left_to)) +
+          "\n";
       break;
     case Outcome::Broken:
       out += std::string("  ") + _("Video does not play right.") + "\n";

@@ -2,6 +2,7 @@
 #include "tools/doctor/verdict.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "lib/base/fourcc.hpp"
@@ -35,7 +36,9 @@ bool same_gpu(const Json& drm, const std::string& one, const std::string& other)
 
 class Judge {
  public:
-  explicit Judge(const Json& findings) : all_(findings) {}
+  explicit Judge(const Json& findings) : all_(findings) {
+    verdict_.copies = count_copies(all_.at("decode"));
+  }
 
   Verdict judge() {
     look_for_plugins();
@@ -43,6 +46,7 @@ class Judge {
     look_at_drivers();
     look_at_asked_nvdec();
     look_at_opengl();
+    look_at_refusal();
     look_at_decoding();
     look_at_the_way_to_opengl();
     look_at_two_gpus();
@@ -68,9 +72,15 @@ class Judge {
     return decode("frames").number() > 0 && steps.at("software").number() == 0;
   }
   // Of both elements.
-  [[nodiscard]] bool reason(const char* name) const {
-    return decode("decoder/reasons").at(name).number() > 0 ||
-           decode("uploader/reasons").at(name).number() > 0;
+  [[nodiscard]] bool reason(const char* name) const { return times(name) > 0; }
+  // How often, of both elements.
+  [[nodiscard]] int64_t times(const char* name) const {
+    return decode("decoder/reasons").at(name).number() +
+           decode("uploader/reasons").at(name).number();
+  }
+  [[nodiscard]] bool told(const char* id) const {
+    return std::any_of(verdict_.problems.begin(), verdict_.problems.end(),
+                       [&](const Problem& problem) { return problem.id == id; });
   }
   [[nodiscard]] std::string variable(const char* name) const {
     return all_.at("environment").at(name).text();
@@ -152,7 +162,8 @@ class Judge {
 
   void look_at_asked_nvdec() {
     const std::string error = decode("decoder/device-error").text();
-    if (!asked().starts_with("cuda") || error.empty()) return;
+    // A name that is none of CUDA's was tried as a node, and told as one.
+    if (!asked().starts_with("cuda") || error.empty() || told("asked-device")) return;
     add("asked-device",
         fill(_("The device %s, which was asked for, does not start: %s."), asked(), error),
         remedy_for(asked(), error));
@@ -224,34 +235,91 @@ class Judge {
           _("Update Mesa; on an X server see that DRI3 is on."));
   }
 
+  // Without a device, or with one that fails, there is the CPU, unless somebody forbade it.
+  void look_at_refusal() {
+    const std::string error = decode("error").text();
+    if (variable("GST_DXVA_SOFTWARE_FALLBACK") != "0" || error.empty() ||
+        decode("frames").number() > 0 || died(error) || told("plugin-missing") ||
+        told("parser-missing"))
+      return;
+    // On its way to READY: playbin then goes on with the next decoder.
+    if (decode("decoder/device").text() == "none") verdict_.left_to = next_decoder();
+    add("software-fallback-off",
+        fill(_("GST_DXVA_SOFTWARE_FALLBACK=0 keeps dxvadec from decoding on the CPU, so it "
+               "refuses: %s"),
+             error),
+        verdict_.left_to.empty()
+            ? _("Unset it, and dxvadec decodes on the CPU what no device decodes.")
+            : fill(_("playbin takes %s instead; unset it, and dxvadec decodes on the CPU."),
+                   verdict_.left_to));
+  }
+
+  [[nodiscard]] std::string next_decoder() const {
+    for (const Json& one : all_.at("ranks/h264").items())
+      if (one.at("element").text() != "dxvadec") return one.at("element").text();
+    return {};
+  }
+
+  [[nodiscard]] static bool died(const std::string& error) {
+    return error.starts_with("crashed") || error.starts_with("hangs");
+  }
+
   void look_at_decoding() {
     const std::string error = decode("error").text();
-    if (error.starts_with("crashed") || error.starts_with("hangs")) {
+    if (died(error)) {
       add("decoding-crashes", fill(_("Decoding a small clip: the process %s."), error),
           _("Try GST_DXVA_ZEROCOPY=0, then another driver; attach the report of --html to a "
             "bug report."));
       return;
     }
     if (!error.empty() && verdict_.problems.empty())
-      add("decoding-fails", fill(_("Decoding a small clip ended in an error: %s"), error), "");
+      add("decoding-fails", fill(_("Decoding a small clip ended in an error: %s"), error),
+          _("GST_DEBUG=dxva*:5 names the call that fails; try another driver "
+            "(LIBVA_DRIVER_NAME) or another GPU (GST_DXVA_DEVICE), and attach the report of "
+            "--html to a bug report."));
     if (decode("frames").number() > 0 && decode("wrong-bytes").number() > 0)
       add("wrong-picture", _("The decoded picture is not the one in the stream."),
           _("Set GST_DXVA_ZEROCOPY=0 and see whether it is right then; attach the report of "
             "--html, which shows both, to a bug report."));
     else if (error.empty() && decode("frames").number() < decode("sent").number())
-      add("frames-missing", _("Not every picture of a small clip came out."), "");
+      add_missing_frames();
     // The driver starts, says that it decodes the codec, and fails at it.
     for (const char* failure : {"device-lost", "decode-errors", "context-not-made",
                                 "surfaces-not-made", "sync-failed"})
       if (!hardware() && reason(failure)) {
         add("device-fails",
-            fill(_("The device does not decode a small clip that its driver takes (%s)."),
-                 std::string(failure)),
+            fill(
+                failure == std::string("sync-failed")
+                    ? _("The device decodes a small clip, and does not finish its pictures, or "
+                        "they cannot be read back (%s).")
+                    : _("The device does not decode a small clip that its driver takes (%s)."),
+                std::string(failure)),
             _("Try another driver (LIBVA_DRIVER_NAME) or another version of it; "
               "GST_DEBUG=dxva*:5 "
               "names the call that fails."));
         return;
       }
+  }
+
+  void add_missing_frames() {
+    const std::string came = std::to_string(decode("frames").number());
+    const std::string sent = std::to_string(decode("sent").number());
+    if (!decode("timed-out").flag())
+      add("frames-missing",
+          fill(_("Only %s of %s pictures of a small clip came out."), came, sent),
+          _("GST_DEBUG=dxva*:5 says what became of them; attach the report of --html to a bug "
+            "report."));
+    else
+      add("frames-missing",
+          fill(_("%s of %s pictures of a small clip came out, and then none for 20 seconds."),
+               came, sent),
+          variable("DXVASOFT_DECODE_DELAY_MS").empty()
+              ? _("The device is slow or hangs: try another driver (LIBVA_DRIVER_NAME) or "
+                  "another "
+                  "GPU (GST_DXVA_DEVICE); GST_DXVA_DEVICE=software shows whether it is the "
+                  "device.")
+              : fill(_("DXVASOFT_DECODE_DELAY_MS=%s makes the bundled driver slow: unset it."),
+                     variable("DXVASOFT_DECODE_DELAY_MS")));
   }
 
   // Where it was copied the surface itself came to nobody; the decoder has looked at it.
@@ -264,7 +332,7 @@ class Judge {
   }
 
   void look_at_the_way_to_opengl() {
-    if (!hardware() || steps_has("egl") || steps_has("memory-object")) return;
+    if (!hardware() || verdict_.copies.copied == 0) return;
     if (reason("modifier-not-importable") || reason("modifier-not-linear"))
       add("tiled-only",
           fill(_("The VA-API driver gives surfaces in %s that %s."), tiled_layout(),
@@ -273,18 +341,48 @@ class Judge {
                                : _("this GStreamer's caps cannot name"))),
           _("GStreamer 1.24 and later can name layouts; Mesa and the VA-API driver should be "
             "of the same GPU."));
-    else if (reason("export-unsupported"))
+    if (reason("export-unsupported"))
       add("export-missing",
           _("The VA-API driver, or this libva, cannot hand surfaces over (no export)."),
-          _("Update libva (2.1 and later) and the driver; until then each frame is copied "
-            "once."));
-    else if (reason("export-failed"))
-      add("export-fails", _("The VA-API driver fails when it is to hand a surface over."),
-          _("Update the driver; until then each frame is copied once."));
-    else if (reason("not-a-dmabuf"))
+          _("Update libva (2.1 and later) and the driver; until then frames are copied."));
+    if (reason("export-failed"))
+      add("export-fails",
+          fill(
+              _("The VA-API driver fails when it is to hand a surface over (%s of %s frames)."),
+              std::to_string(times("export-failed")), std::to_string(verdict_.copies.frames)),
+          _("Update the driver; until then such frames are copied."));
+    if (decode("decoder/reasons").at("not-a-dmabuf").number() > 0)
       add("export-no-dmabuf",
           _("What the VA-API driver hands over is no dma-buf, so OpenGL must not have it."),
-          "");
+          on_bundled_driver()
+              ? _("The bundled driver has dma-bufs where you may open /dev/udmabuf or "
+                  "/dev/dma_heap/system; until then frames are copied.")
+              : _("Update the driver, or take another one with LIBVA_DRIVER_NAME; until then "
+                  "frames are copied."));
+    look_at_other_reasons();
+  }
+
+  // Those that have no sentence of their own.
+  void look_at_other_reasons() {
+    static constexpr std::array kTold = {
+        "modifier-not-importable", "modifier-not-linear", "export-unsupported", "export-failed",
+        // OpenGL, its GPU and switches have sentences.
+        "no-egl", "no-import-extension", "software-renderer", "zero-copy-off",
+        // Of the uploader, for what the decoder copied; of the decoder, without an uploader.
+        "system-memory", "downstream-no-dmabuf"};
+    std::map<std::string, int64_t> others;
+    for (const char* element : {"decoder/reasons", "uploader/reasons"})
+      for (const std::string& name : decode(element).names())
+        if (std::find(kTold.begin(), kTold.end(), name) == kTold.end())
+          others[name] += decode(element).at(name).number();
+    if (told("export-no-dmabuf")) others.erase("not-a-dmabuf");
+    std::string list;
+    for (const auto& [name, count] : others)
+      list += (list.empty() ? "" : ", ") + name + " " + std::to_string(count);
+    if (list.empty()) return;
+    add("copied-frames", fill(_("Frames are copied because of: %s."), list),
+        _("GST_DEBUG=dxva*:5 names the calls that fail; update the driver and Mesa, and attach "
+          "the report of --html to a bug report."));
   }
 
   void look_at_two_gpus() {
@@ -350,14 +448,12 @@ class Judge {
   }
 
   [[nodiscard]] Outcome outcome() const {
+    if (!verdict_.left_to.empty()) return Outcome::Software;
     if (decode("frames").number() == 0 || decode("wrong-bytes").number() > 0 ||
         !decode("error").text().empty())
       return Outcome::Broken;
     if (!hardware()) return Outcome::Software;
-    // A frame or two that was copied is what the steps below are for; most count.
-    const int64_t imported =
-        decode("uploader/steps/egl").number() + decode("uploader/steps/memory-object").number();
-    return imported * 2 > decode("frames").number() ? Outcome::ZeroCopy : Outcome::Copies;
+    return verdict_.copies.copied == 0 ? Outcome::ZeroCopy : Outcome::Copies;
   }
 
   const Json& all_;
@@ -383,6 +479,8 @@ const char* outcome_name(Outcome outcome) {
 Json Verdict::json() const {
   Json out = Json::object();
   out.set("outcome", outcome_name(outcome));
+  out.set("copies", copies.json());
+  if (!left_to.empty()) out.set("left-to", left_to);
   Json list = Json::array();
   for (const Problem& problem : problems) {
     Json one = Json::object();

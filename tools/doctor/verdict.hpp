@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/doctor/copies.hpp"
 #include "tools/doctor/json.hpp"
 
 namespace dxva::doctor {
@@ -14,8 +15,8 @@ namespace dxva::doctor {
 // The program's exit status.
 enum class Outcome {
   ZeroCopy = 0,  // decoded by the device, textures without a copy
-  Copies = 1,    // decoded by the device, each frame copied
-  Software = 2,  // decoded on the CPU
+  Copies = 1,    // decoded by the device, frames copied: all, or some
+  Software = 2,  // decoded on the CPU, or left to another decoder
   Broken = 3,    // no picture, or a wrong one
 };
 [[nodiscard]] const char* outcome_name(Outcome outcome);  // "zero-copy", "copies", …
@@ -28,6 +29,9 @@ struct Problem {
 
 struct Verdict {
   Outcome outcome = Outcome::Broken;
+  Copies copies;
+  // dxvadec refuses, as it was told to, and this element is the next that playbin tries.
+  std::string left_to;
   std::vector<Problem> problems;  // what stands in the way most comes first
 
   [[nodiscard]] Json json() const;

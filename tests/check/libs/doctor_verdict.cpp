@@ -237,6 +237,143 @@ GST_START_TEST(glx_names_its_remedy) {
 }
 GST_END_TEST
 
+GST_START_TEST(a_part_that_is_copied_is_counted_with_its_reason) {
+  for (const int64_t copied : {2, 4, 6}) {
+    Json findings = machine();
+    Json left = Json::object(), why = Json::object(), became = Json::object();
+    left.set("exported", 8 - copied);
+    left.set("cpu-copy", copied);
+    why.set("export-failed", copied);
+    became.set("egl", 8 - copied);
+    became.set("cpu-copy", copied);
+    findings.at("decode/decoder").set("steps", left);
+    findings.at("decode/decoder").set("reasons", why);
+    findings.at("decode/uploader").set("steps", became);
+    findings.at("decode/uploader").set("reasons", with_steps(R"({"system-memory": 2})"));
+    const auto verdict = judged(findings);
+    ck_assert(verdict.outcome == Outcome::Copies);
+    ck_assert_int_eq(verdict.copies.copied, copied);
+    ck_assert_int_eq(verdict.copies.by_cpu, copied);
+    const auto problem = only(verdict, "export-fails");
+    ck_assert(problem.what.find(std::to_string(copied) + " of 8") != std::string::npos);
+    ck_assert(!problem.remedy.empty());
+  }
+}
+GST_END_TEST
+
+GST_START_TEST(a_copy_on_the_gpu_is_one_although_it_is_imported) {
+  Json findings = machine();
+  findings.at("decode/decoder").set("steps", with_steps(R"({"gpu-copy": 4, "cpu-copy": 4})"));
+  findings.at("decode/decoder").set("reasons", with_steps(R"({"modifier-not-linear": 8})"));
+  findings.at("decode/uploader").set("steps", with_steps(R"({"egl": 4, "cpu-copy": 4})"));
+  const auto verdict = judged(findings);
+  ck_assert(verdict.outcome == Outcome::Copies);
+  ck_assert_int_eq(verdict.copies.copied, 8);
+  ck_assert_int_eq(verdict.copies.by_gpu, 4);
+  ck_assert_int_eq(verdict.copies.by_cpu, 4);
+  ck_assert(!only(verdict, "tiled-only").remedy.empty());
+  findings.at("decode/decoder").set("steps", with_steps(R"({"gpu-copy": 8})"));
+  findings.at("decode/uploader").set("steps", with_steps(R"({"egl": 8})"));
+  ck_assert(judged(findings).outcome == Outcome::Copies);
+}
+GST_END_TEST
+
+GST_START_TEST(what_is_uploaded_from_where_it_lies_is_copied_by_nobody_before) {
+  Json findings = machine();
+  findings.at("decode/decoder").set("steps", with_steps(R"({"cpu-copy": 8})"));
+  findings.at("decode/decoder").set("read-in-place", int64_t{6});
+  findings.at("decode/decoder").set("reasons", with_steps(R"({"export-unsupported": 8})"));
+  findings.at("decode/uploader").set("steps", with_steps(R"({"cpu-copy": 8})"));
+  const auto verdict = judged(findings);
+  ck_assert_int_eq(verdict.copies.copied, 8);
+  ck_assert_int_eq(verdict.copies.by_cpu, 2);
+  ck_assert_int_eq(verdict.copies.uploaded, 8);
+}
+GST_END_TEST
+
+GST_START_TEST(a_reason_without_a_sentence_is_named) {
+  Json findings = machine();
+  findings.at("decode/uploader").set("steps", with_steps(R"({"egl": 7, "cpu-copy": 1})"));
+  findings.at("decode/uploader").set("reasons", with_steps(R"({"egl-bad-alloc": 1})"));
+  const auto verdict = judged(findings);
+  ck_assert(verdict.outcome == Outcome::Copies);
+  ck_assert_int_eq(verdict.copies.copied, 1);
+  const auto problem = only(verdict, "copied-frames");
+  ck_assert(problem.what.find("egl-bad-alloc 1") != std::string::npos);
+  ck_assert(!problem.remedy.empty());
+}
+GST_END_TEST
+
+GST_START_TEST(who_forbids_the_cpu_hears_that_it_is_why_nothing_plays) {
+  Json findings = machine();
+  findings.at("environment").set("GST_DXVA_SOFTWARE_FALLBACK", "0");
+  ck_assert(judged(findings).problems.empty());
+  findings.set(
+      "decode",
+      with_steps(R"({"error": "No device for device=auto, and software-fallback is off.",
+                              "sent": 8, "frames": 0, "decoder": {"device": "none"}})"));
+  auto verdict = judged(findings);
+  ck_assert(verdict.outcome == Outcome::Broken);
+  ck_assert(only(verdict, "software-fallback-off").remedy.find("Unset it") !=
+            std::string::npos);
+
+  // playbin goes on.
+  findings.at("ranks/h264").add(with_steps(R"({"element": "avdec_h264", "rank": 256})"));
+  verdict = judged(findings);
+  ck_assert(verdict.outcome == Outcome::Software);
+  ck_assert_str_eq(verdict.left_to.c_str(), "avdec_h264");
+  ck_assert(only(verdict, "software-fallback-off").remedy.find("avdec_h264") !=
+            std::string::npos);
+
+  // A device that starts and then fails ends playback.
+  findings.at("decode/decoder").set("device", "Mesa (/dev/dri/renderD128)");
+  verdict = judged(findings);
+  ck_assert(verdict.outcome == Outcome::Broken);
+  ck_assert(!only(verdict, "software-fallback-off").remedy.empty());
+}
+GST_END_TEST
+
+GST_START_TEST(what_does_not_come_out_has_a_remedy) {
+  Json findings = machine();
+  findings.at("decode").set("frames", int64_t{3});
+  ck_assert(!only(judged(findings), "frames-missing").remedy.empty());
+  findings.at("decode").set("timed-out", true);
+  const auto slow = only(judged(findings), "frames-missing");
+  ck_assert(slow.what.find("3 of 8") != std::string::npos);
+  ck_assert(slow.remedy.find("LIBVA_DRIVER_NAME") != std::string::npos);
+  findings.at("environment").set("DXVASOFT_DECODE_DELAY_MS", "3000");
+  ck_assert(only(judged(findings), "frames-missing").remedy.find("DXVASOFT_DECODE_DELAY_MS") !=
+            std::string::npos);
+
+  findings = machine();
+  findings.at("decode").set("error", "Internal data stream error.");
+  ck_assert(!only(judged(findings), "decoding-fails").remedy.empty());
+
+  findings = machine();
+  findings.at("decode/decoder").set("steps", with_steps(R"({"cpu-copy": 8})"));
+  findings.at("decode/decoder").set("reasons", with_steps(R"({"not-a-dmabuf": 8})"));
+  findings.at("decode/uploader").set("steps", with_steps(R"({"cpu-copy": 8})"));
+  ck_assert(!only(judged(findings), "export-no-dmabuf").remedy.empty());
+}
+GST_END_TEST
+
+GST_START_TEST(a_picture_that_cannot_be_read_back_is_told_as_such) {
+  Json findings = machine();
+  findings.at("decode/decoder").set("steps", with_steps(R"({"software": 8})"));
+  findings.at("decode/decoder").set("reasons", with_steps(R"({"sync-failed": 8})"));
+  ck_assert(only(judged(findings), "device-fails").what.find("read back") != std::string::npos);
+}
+GST_END_TEST
+
+GST_START_TEST(a_name_that_is_none_of_cudas_is_told_once) {
+  Json findings = machine();
+  findings.set("asked", with_steps(R"({"device": "cuda:x", "advice": "Name one."})"));
+  findings.at("va").add(with_steps(R"({"device": "cuda:x", "error": "stat: cuda:x: gone"})"));
+  findings.at("decode/decoder").set("device-error", "stat: cuda:x: gone");
+  ck_assert(!only(judged(findings), "asked-device").remedy.empty());
+}
+GST_END_TEST
+
 GST_START_TEST(a_codec_the_device_lacks_is_expected_in_software) {
   const Json findings = machine();
   ck_assert(dxva::doctor::expected_step(findings, "vp9") == "egl");
@@ -271,6 +408,14 @@ int main(int argc, char** argv) {
   tcase_add_test(cases, a_crash_is_told_as_one);
   tcase_add_test(cases, a_wrong_picture_is_broken_whatever_the_way);
   tcase_add_test(cases, glx_names_its_remedy);
+  tcase_add_test(cases, a_part_that_is_copied_is_counted_with_its_reason);
+  tcase_add_test(cases, a_copy_on_the_gpu_is_one_although_it_is_imported);
+  tcase_add_test(cases, what_is_uploaded_from_where_it_lies_is_copied_by_nobody_before);
+  tcase_add_test(cases, a_reason_without_a_sentence_is_named);
+  tcase_add_test(cases, who_forbids_the_cpu_hears_that_it_is_why_nothing_plays);
+  tcase_add_test(cases, what_does_not_come_out_has_a_remedy);
+  tcase_add_test(cases, a_picture_that_cannot_be_read_back_is_told_as_such);
+  tcase_add_test(cases, a_name_that_is_none_of_cudas_is_told_once);
   tcase_add_test(cases, a_codec_the_device_lacks_is_expected_in_software);
   tcase_add_test(cases, findings_of_nothing_are_no_crash);
   return gst_check_run_suite(suite, "doctor_verdict", __FILE__);

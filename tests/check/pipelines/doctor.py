@@ -121,6 +121,45 @@ def check_outputs(tap: Tap, doctor: str) -> None:
                      f"a report that is lost is an error {options}".rstrip(), str(ran))
 
 
+def check_parts(tap: Tap, doctor: str) -> None:
+    """Frames of which some are copied: how many, in the text too, and why."""
+    for fault in "export:every=2", "export:from=3", "export:every=3":
+        outcome, problems, log = examine(doctor, DXVASOFT_FAULT=fault)
+        told = problems.get("export-fails", {})
+        copied = json.loads(log)["verdict"]["copies"]["copied"] if problems else 0
+        text = rig.run([doctor], DXVASOFT_FAULT=fault).out
+        tap.case(outcome == "copies" and 0 < copied < 8 and f"{copied} of 8" in told.get("what", "") and told["remedy"] and
+                 f"{copied} of 8 frames are copied (by the CPU {copied}, uploaded to OpenGL {copied})" in text,
+                 f"some exports fail ({fault}): counted, and it is said", f"{log}\n{text}")
+    outcome, problems, log = examine(doctor, DXVASOFT_LAYOUT="tiled", DXVASOFT_MODIFIERS="not-decoded")
+    tap.case(outcome == "copies" and any(problems.get(name, {}).get("remedy") for name in ("tiled-only", "copied-frames")),
+             "tiled surfaces that the device copies: copies, and it is said", log)
+
+
+def check_refusal(tap: Tap, doctor: str) -> None:
+    """Who forbids the CPU where no device starts: that, and who decodes instead."""
+    ran = rig.run([doctor, "--json"], GST_DXVA_SOFTWARE_FALLBACK="0", GST_DXVA_DEVICE="/dev/dri/renderD255")
+    found = json.loads(ran.out)
+    others = [one["element"] for one in found["ranks"]["h264"] if one["element"] != "dxvadec"]
+    told = {one["id"]: one for one in found["verdict"]["problems"]}.get("software-fallback-off", {})
+    tap.case(ran.status == (2 if others else 3) and found["verdict"].get("left-to", "") == (others or [""])[0] and
+             "GST_DXVA_SOFTWARE_FALLBACK=0" in told.get("what", "") and (others or ["Unset"])[0] in told["remedy"],
+             "no device and no CPU: why, and which decoder is next", str(ran))
+
+
+def check_remedies(tap: Tap, doctor: str) -> None:
+    """Faults that once had a sentence and no remedy, or the wrong sentence."""
+    for variables, name, word in (
+            ({"GST_DXVA_SOFTWARE_FALLBACK": "0", "DXVASOFT_FAULT": "endpicture:from=3"}, "software-fallback-off", "decode-errors"),
+            ({"DXVASOFT_EXPORT": "missing", "DXVASOFT_FAULT": "getimage:every=1,deriveimage:every=1"}, "device-fails", "read back"),
+            ({"GST_DXVA_DEVICE": "cuda:x"}, "asked-device", "cuda:x")):
+        _, problems, log = examine(doctor, **variables)
+        told = problems.get(name, {})
+        known = json.loads(log)["verdict"]["problems"] if problems else []
+        tap.case(word in told.get("what", "") and told["remedy"] and [one["id"] for one in known].count(name) == 1,
+                 f"{variables}: {name}, once, and a remedy", log)
+
+
 def main() -> None:
     doctor, crashing = sys.argv[1:3]
     if rig.name() == rig.GPU:
@@ -155,6 +194,7 @@ def main() -> None:
              "a driver without export: copies, and it is said", log)
 
     if imports:
+        check_parts(tap, doctor)
         outcome, problems, log = examine(doctor, rig.on_the_systems_mesa())
         tap.case(outcome == "copies" and "gl-no-import" in problems, "OpenGL without import: copies, and it is said",
                  log)
@@ -174,6 +214,8 @@ def main() -> None:
                  f"a driver that does not start: software, and {setting} is what to change", log)
     check_asked_device(tap, doctor)
     check_settings(tap, doctor)
+    check_refusal(tap, doctor)
+    check_remedies(tap, doctor)
 
     outcome, problems, log = examine(doctor, DXVASOFT_FAULT="endpicture:from=1")
     tap.case(outcome == "software", "a device that fails at every picture: software, no wrong picture", log)
