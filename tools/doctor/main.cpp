@@ -62,9 +62,11 @@ bool parse(int argc, char** argv, Options& out) {
                  "imports, which way the frames of each codec take, and what stands in the\n"
                  "way of a better one."));
   g_option_context_set_description(
-      context, _("Exit status: 0 frames reach OpenGL without a copy, 1 with one, 2 video is\n"
-                 "decoded on the CPU, 3 it does not play right, 64 the command line is wrong,\n"
-                 "or a report could not be written."));
+      context,
+      _("Exit status: 0 frames reach OpenGL without a copy, 1 all or some are copied,\n"
+        "2 video is decoded on the CPU, or dxvadec leaves it to another decoder, 3 it\n"
+        "does not play right, 64 the command line is wrong, or a report could not be\n"
+        "written."));
   g_option_context_add_main_entries(context, entries, GETTEXT_PACKAGE);
   GError* error = nullptr;
   bool good = g_option_context_parse(context, &argc, &argv, &error);

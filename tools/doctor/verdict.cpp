@@ -333,7 +333,9 @@ class Judge {
 
   void look_at_the_way_to_opengl() {
     if (!hardware() || verdict_.copies.copied == 0) return;
-    if (reason("modifier-not-importable") || reason("modifier-not-linear"))
+    // Between two GPUs only linear surfaces go, whatever caps can name; that has its sentence.
+    const bool unnamed = reason("modifier-not-linear") && gpu_match(all_) != "different";
+    if (reason("modifier-not-importable") || unnamed)
       add("tiled-only",
           fill(_("The VA-API driver gives surfaces in %s that %s."), tiled_layout(),
                std::string(reason("modifier-not-importable")

@@ -208,6 +208,16 @@ GST_START_TEST(a_tiled_layout_is_named_as_far_as_it_has_a_name) {
 }
 GST_END_TEST
 
+GST_START_TEST(surfaces_that_stay_tiled_for_another_gpu_are_its_fault_alone) {
+  Json findings = machine();
+  findings.at("gl").set("node", "/dev/dri/renderD129");
+  findings.at("decode/decoder").set("steps", with_steps(R"({"cpu-copy": 8})"));
+  findings.at("decode/decoder").set("reasons", with_steps(R"({"modifier-not-linear": 8})"));
+  findings.at("decode/uploader").set("steps", with_steps(R"({"cpu-copy": 8})"));
+  (void)only(judged(findings), "two-gpus");
+}
+GST_END_TEST
+
 GST_START_TEST(a_crash_is_told_as_one) {
   Json findings = machine();
   findings.set("decode", with_steps(R"({"error": "crashed: Segmentation fault"})"));
@@ -405,6 +415,7 @@ int main(int argc, char** argv) {
   tcase_add_test(cases, settings_that_nobody_understands_are_named);
   tcase_add_test(cases, the_test_switch_is_told_by_what_it_does);
   tcase_add_test(cases, a_tiled_layout_is_named_as_far_as_it_has_a_name);
+  tcase_add_test(cases, surfaces_that_stay_tiled_for_another_gpu_are_its_fault_alone);
   tcase_add_test(cases, a_crash_is_told_as_one);
   tcase_add_test(cases, a_wrong_picture_is_broken_whatever_the_way);
   tcase_add_test(cases, glx_names_its_remedy);
