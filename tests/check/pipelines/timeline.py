@@ -123,9 +123,8 @@ def check_kept(tap: Tap, clip: Clip, folder: Path, player: str) -> None:
     nonsense.write_text("this is no video")
     ran = rig.run([*play, "--timeline", str(good), str(nonsense)])
     tap.case(ran.status == 1 and good.read_text() == "<svg/>", "media without frames leaves the old picture", str(ran))
-    rig.run(f'gst-launch-1.0 -q filesrc location="{nonsense}" ! h264parse ! dxvadec ! fakesink',
-            GST_TRACERS=f"dxva(file={good})")
-    tap.case(good.read_text() == "<svg/>", "and so does GST_TRACERS")
+    ran = rig.run("gst-launch-1.0 -q fakesrc num-buffers=1 ! fakesink", GST_TRACERS=f"dxva(file={good})")
+    tap.case(ran.status == 0 and good.read_text() == "<svg/>", "and so does GST_TRACERS", str(ran))
     ran = rig.run('gst-launch-1.0 -q videotestsrc num-buffers=9 ! video/x-raw,format=NV12 ! dxvaglupload ! fakesink',
                   GST_TRACERS=f"dxva(file={nonsense})")
     tap.case(ran.status == 0 and nonsense.read_text() == "this is no video" and "dxva tracer: " in ran.err,
