@@ -100,7 +100,7 @@ def check_outputs(tap: Tap) -> None:
         before = movie.read_bytes()
         for option in "--sheet", "--timeline", "--framemd5":
             ran = rig.run([PLAYER, option, str(link), str(movie)])
-            tap.case(ran.status == 2 and movie.read_bytes() == before and "choose another name" in ran.err,
+            tap.case(ran.status == 2 and movie.read_bytes() == before and "is what is read" in ran.err,
                      f"{option} never replaces MEDIA", str(ran))
         ran = rig.run([PLAYER, "--framemd5", str(movie), rig.clip()])
         tap.case(ran.status == 2 and movie.read_bytes() == before, "--framemd5 replaces no other video", str(ran))
