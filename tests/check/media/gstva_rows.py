@@ -60,7 +60,7 @@ def playable() -> list[manifest.Stream]:
 
 def difference(stream: manifest.Stream, got: list[str]) -> str:
     """Empty when the frames' hashes are the known ones."""
-    known = unconverted_hashes(stream) if stream.file in manifest.CONVERTED_LISTS else stream.known
+    known = unconverted_hashes(stream, stream.pixel_format) if stream.file in manifest.CONVERTED_LISTS else stream.known
     if got[:len(known)] == known and len(got) == len(stream.hashes):
         return ""
     wrong = [i for i, (ours, right) in enumerate(zip(got, known)) if ours != right]
