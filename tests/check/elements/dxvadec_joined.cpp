@@ -54,6 +54,13 @@ bool shows_nothing(const Decoded& out) {
   return out.pictures.empty() && out.error.find("No valid frames") == 0;
 }
 
+// libavcodec's elements of GStreamer 1.26 leave out more of what comes before a key frame.
+bool begins_later() {
+  guint major = 0, minor = 0, micro = 0, nano = 0;
+  gst_version(&major, &minor, &micro, &nano);
+  return minor >= 24;
+}
+
 std::vector<Picture> avdec(const std::string& from, const char* decoder) {
   const Decoded out = decode(from, decoder);
   fail_unless(out.error.empty() || shows_nothing(out), "%s", out.error.c_str());
@@ -82,10 +89,12 @@ Decoded play(const Way& way, const std::string& from) {
 }
 
 // The last `count` pictures of the whole stream and no others, as libavcodec's element has it
-// where it is told not to show the rest.
+// where it is told not to show the rest. That of GStreamer 1.26 begins later with some streams.
 void expect_end_of(const std::vector<Picture>& all, size_t count, const std::string& from) {
   const std::vector<Picture> wanted = last_of(all, count);
-  expect_same(avdec(from, "avdec_h264 output-corrupt=false"), wanted);
+  const auto theirs = avdec(from, "avdec_h264 output-corrupt=false");
+  fail_unless(theirs.size() == count || (begins_later() && theirs.size() < count));
+  expect_same(theirs, last_of(wanted, theirs.size()));
   for (const Way& way : kWays) {
     std::printf("# %s %s, the last %zu\n", way.decoder, way.caps, count);
     const Decoded out = play(way, from);
@@ -94,21 +103,23 @@ void expect_end_of(const std::vector<Picture>& all, size_t count, const std::str
   }
 }
 
-// As many as libavcodec's element shows; the last ones are those of `right`, and all others are
-// marked.
-void expect_all_with_marks(const std::string& from, const std::vector<Picture>& right) {
+// All `count` that there are, as libavcodec's element shows them; the last ones are those of
+// `right`, and all others are marked.
+void expect_all_with_marks(const std::string& from, size_t count,
+                           const std::vector<Picture>& right) {
   const std::vector<Picture> wanted = avdec(from, "avdec_h264");
-  fail_unless(avdec(from, "avdec_h264 output-corrupt=false").empty());
+  fail_unless(wanted.size() == count || (begins_later() && wanted.size() < count));
+  fail_unless(begins_later() || avdec(from, "avdec_h264 output-corrupt=false").empty());
   for (const Way& way : kWays) {
-    std::printf("# %s %s, all %zu\n", way.decoder, way.caps, wanted.size());
+    std::printf("# %s %s, all %zu\n", way.decoder, way.caps, count);
     const Decoded out = play(way, from);
-    fail_unless_equals_int(out.pictures.size(), wanted.size());
+    fail_unless_equals_int(out.pictures.size(), count);
     fail_unless(std::all_of(out.pictures.begin(),
                             out.pictures.end() - static_cast<ptrdiff_t>(right.size()),
                             is_corrupt));
     if (!right.empty()) expect_same(last_of(out.pictures, right.size()), right);
     // A device has something else in the place of what is missing.
-    if (!way.on_device) expect_same(out.pictures, wanted);
+    if (!way.on_device && wanted.size() == count) expect_same(out.pictures, wanted);
   }
 }
 
@@ -144,14 +155,14 @@ GST_START_TEST(where_blocks_are_refreshed_one_by_one) {
 GST_END_TEST
 
 GST_START_TEST(where_no_picture_is_a_start) {
-  expect_all_with_marks(source(joined("endless", kEndless, 1)), {});
-  expect_all_with_marks(source(joined("endless", kEndless, 30)), {});
+  for (const int first : {1, 30})
+    expect_all_with_marks(source(joined("endless", kEndless, first)), kPictures - first, {});
 }
 GST_END_TEST
 
 // Longer than the decoder waits for one.
 GST_START_TEST(where_no_picture_is_a_start_for_long) {
-  expect_all_with_marks(source(joined("endless-long", kEndless, 1, 140)), {});
+  expect_all_with_marks(source(joined("endless-long", kEndless, 1, 140)), 139, {});
 }
 GST_END_TEST
 
@@ -162,7 +173,7 @@ GST_START_TEST(where_no_start_is_announced) {
   const std::string from =
       source(joined("unannounced", encoder, 13, kPictures, "filter_units=remove_types=6,"));
   const auto all = avdec(source(joined("unannounced", encoder, 0)), "avdec_h264");
-  expect_all_with_marks(from, last_of(all, kPictures - 24));
+  expect_all_with_marks(from, kPictures - 13, last_of(all, kPictures - 24));
 }
 GST_END_TEST
 
@@ -204,22 +215,26 @@ GST_START_TEST(other_codecs) {
       if (std::string(codec.reference) == "av1dec") continue;
       const std::string name =
           std::string("joined-") + std::to_string(dropped) + "-" + codec.file;
-      const std::string from =
-          source(clip(name,
-                      std::string(codec.encoder) + " -g 12 -bsf:v \"noise=drop='lt(n," +
-                          std::to_string(dropped) + ")'\"",
-                      "352x286", 40),
-                 codec.parser);
+      const std::string file =
+          clip(name,
+               std::string(codec.encoder) + " -g 12 -bsf:v \"noise=drop='lt(n," +
+                   std::to_string(dropped) + ")'\"",
+               "352x286", 40);
+      const std::string from = source(file, codec.parser);
       const auto wanted = avdec(from, codec.reference);
       fail_unless(!wanted.empty());
       for (const Way& way : kWays) {
         std::printf("# %s: %zu, %s %s\n", name.c_str(), wanted.size(), way.decoder, way.caps);
         const Decoded out = decode(from, way.decoder, {.sink_caps = way.caps});
         fail_unless(out.error.empty(), "%s", out.error.c_str());
-        fail_unless_equals_int(out.pictures.size(), wanted.size());
+        // That of GStreamer 1.26 leaves out pictures of H.265 everywhere.
+        const bool all = out.pictures.size() == wanted.size();
+        fail_unless(all || (begins_later() && out.pictures.size() > wanted.size()),
+                    "%zu pictures", out.pictures.size());
         // From the second key frame on all are right.
-        expect_same(last_of(out.pictures, 12), last_of(wanted, 12));
-        if (!way.on_device) expect_same(out.pictures, wanted);
+        expect_same(last_of(out.pictures, 12),
+                    last_of(all ? wanted : hashes_of_ffmpeg(file, 352, 286), 12));
+        if (!way.on_device && all) expect_same(out.pictures, wanted);
       }
     }
 }
