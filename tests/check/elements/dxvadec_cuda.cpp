@@ -260,25 +260,30 @@ GST_END_TEST
 
 namespace {
 
+// What the pipeline of `line` encodes, in Matroska; made once, and there whole or not at all.
+std::string recorded(const char* name, const std::string& line) {
+  const std::string folder = make_folder(name);
+  const std::string path = folder + "/all.mkv";
+  if (g_file_test(path.c_str(), G_FILE_TEST_EXISTS)) return path;
+  const std::string part = folder + "/" + std::to_string(getpid()) + ".mkv";
+  play_to_end(launch(line + " ! matroskamux ! filesink location=\"" + part + "\""));
+  fail_unless(g_rename(part.c_str(), path.c_str()) == 0, "%s", g_strerror(errno));
+  return path;
+}
+
 // VP9 that goes from 640x360 to 480x270 and 320x180, as libvpx does when a line is slow:
 // without a key frame. Empty: there is no such encoder.
 std::string vp9_that_shrinks() {
-  const auto encoder =
-      dxva::gst::GstPtr<GstElementFactory>::adopt(gst_element_factory_find("vp9enc"));
-  if (!encoder) return "";
-  const std::string folder = make_folder("cuda-shrinks");
-  const std::string path = folder + "/all.mkv";
-  if (g_file_test(path.c_str(), G_FILE_TEST_EXISTS)) return source(path, "vp9parse");
-  const std::string part = folder + "/" + std::to_string(getpid()) + ".mkv";
-  play_to_end(launch(
-      "videotestsrc pattern=snow num-buffers=100"
-      " ! video/x-raw,format=I420,width=640,height=360,framerate=30/1"
-      " ! vp9enc resize-allowed=true end-usage=cbr target-bitrate=60000 deadline=1 cpu-used=8"
-      " keyframe-max-dist=1000 lag-in-frames=0 buffer-size=500 buffer-initial-size=300"
-      " buffer-optimal-size=400 ! matroskamux ! filesink location=\"" +
-      part + "\""));
-  fail_unless(g_rename(part.c_str(), path.c_str()) == 0, "%s", g_strerror(errno));
-  return source(path, "vp9parse");
+  if (!has_element("vp9enc")) return "";
+  return source(
+      recorded("cuda-shrinks",
+               "videotestsrc pattern=snow num-buffers=100"
+               " ! video/x-raw,format=I420,width=640,height=360,framerate=30/1"
+               " ! vp9enc resize-allowed=true end-usage=cbr target-bitrate=60000 deadline=1 "
+               "cpu-used=8"
+               " keyframe-max-dist=1000 lag-in-frames=0 buffer-size=500 buffer-initial-size=300"
+               " buffer-optimal-size=400"),
+      "vp9parse");
 }
 
 }  // namespace
@@ -307,19 +312,14 @@ namespace {
 // cannot change the size.
 std::string av1_of_many_sizes() {
   if (!has_element("av1enc") || !has_element("av1dec")) return "";
-  const std::string folder = make_folder("cuda-many-sizes");
-  const std::string path = folder + "/all.mkv";
-  if (!g_file_test(path.c_str(), G_FILE_TEST_EXISTS)) {
-    const std::string part = folder + "/" + std::to_string(getpid()) + ".mkv";
-    play_to_end(launch(
-        "videotestsrc pattern=zone-plate kx2=20 ky2=20 kt=3 num-buffers=30"
-        " ! video/x-raw,format=I420,width=320,height=180,framerate=25/1"
-        " ! av1enc cpu-used=6 target-bitrate=300 min-quantizer=8 max-quantizer=56 threads=1"
-        " resize-mode=random ! av1parse ! matroskamux ! filesink location=\"" +
-        part + "\""));
-    fail_unless(g_rename(part.c_str(), path.c_str()) == 0, "%s", g_strerror(errno));
-  }
-  return source(path, "av1parse");
+  return source(
+      recorded(
+          "cuda-many-sizes",
+          "videotestsrc pattern=zone-plate kx2=20 ky2=20 kt=3 num-buffers=30"
+          " ! video/x-raw,format=I420,width=320,height=180,framerate=25/1"
+          " ! av1enc cpu-used=6 target-bitrate=300 min-quantizer=8 max-quantizer=56 threads=1"
+          " resize-mode=random ! av1parse"),
+      "av1parse");
 }
 
 }  // namespace
