@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <future>
+#include <optional>
 #include <thread>
 
 #include "tests/check/support/check.hpp"
@@ -21,27 +22,26 @@ struct Rig {
   Rig() { FakeGl::reset(); }
   std::shared_ptr<test::FakeGlThread> thread = std::make_shared<test::FakeGlThread>();
 
-  [[nodiscard]] std::shared_ptr<Queue> queue() const {
+  [[nodiscard]] std::shared_ptr<Queue> queue(
+      const std::optional<gl::EglFenceApi>& fences = FakeGl::fence_api()) const {
     return std::make_shared<Queue>(thread, std::make_shared<const gl::GlApi>(FakeGl::api()),
-                                   FakeGl::fence_api());
+                                   fences);
   }
 };
 
 }  // namespace
 
 GST_START_TEST(a_release_waits_behind_a_flushed_fence) {
-  FakeGl::reset();
+  const Rig rig;
   FakeGl::get().on_fence_wait = [] {};
   std::atomic<int> released{0};
   {
-    gl::ReleaseQueue queue(std::make_shared<test::FakeGlThread>(),
-                           std::make_shared<const gl::GlApi>(FakeGl::api()),
-                           FakeGl::fence_api());
-    for (int i = 0; i < 3; ++i) queue.after_gpu([&] { ++released; });
-    queue.drain();
+    const auto queue = rig.queue();
+    for (int i = 0; i < 3; ++i) queue->after_gpu([&] { ++released; });
+    queue->drain();
     fail_unless_equals_int(released, 3);
     fail_unless(FakeGl::get().calls[0] == "fence" && FakeGl::get().calls[1] == "flush");
-    queue.after_gpu([&] { ++released; });
+    queue->after_gpu([&] { ++released; });
   }
   fail_unless_equals_int(released, 4);  // the queue's end waits too
   fail_unless_equals_int(FakeGl::get().fences_alive, 0);
@@ -49,11 +49,10 @@ GST_START_TEST(a_release_waits_behind_a_flushed_fence) {
 GST_END_TEST;
 
 GST_START_TEST(a_gpu_that_has_nothing_to_do_is_not_waited_for) {
-  FakeGl::reset();
+  const Rig rig;
   bool released = false;
-  gl::ReleaseQueue queue(std::make_shared<test::FakeGlThread>(),
-                         std::make_shared<const gl::GlApi>(FakeGl::api()), FakeGl::fence_api());
-  queue.after_gpu([&] { released = true; });
+  const auto queue = rig.queue();
+  queue->after_gpu([&] { released = true; });
   fail_unless(released);
   fail_unless(FakeGl::get().calls[0] == "fence" && FakeGl::get().calls[1] == "flush");
   fail_unless_equals_int(FakeGl::get().fences_alive, 0);
@@ -61,20 +60,18 @@ GST_START_TEST(a_gpu_that_has_nothing_to_do_is_not_waited_for) {
   std::promise<void> gpu_is_done;
   FakeGl::get().on_fence_wait = [done = gpu_is_done.get_future().share()] { done.wait(); };
   std::atomic<bool> later{false};
-  queue.after_gpu([&] { later = true; });
+  queue->after_gpu([&] { later = true; });
   fail_unless(!later);
   gpu_is_done.set_value();
-  queue.drain();
+  queue->drain();
   fail_unless(later);
 }
 GST_END_TEST;
 
 GST_START_TEST(without_fences_the_gl_thread_finishes_first) {
-  FakeGl::reset();
+  const Rig rig;
   bool released = false;
-  gl::ReleaseQueue queue(std::make_shared<test::FakeGlThread>(),
-                         std::make_shared<const gl::GlApi>(FakeGl::api()), std::nullopt);
-  queue.after_gpu([&] {
+  rig.queue(std::nullopt)->after_gpu([&] {
     fail_unless(FakeGl::get().calls.back() == "finish");
     released = true;
   });
@@ -83,12 +80,10 @@ GST_START_TEST(without_fences_the_gl_thread_finishes_first) {
 GST_END_TEST;
 
 GST_START_TEST(a_fence_that_cannot_be_made_is_replaced_by_waiting) {
-  FakeGl::reset();
+  const Rig rig;
   FakeGl::get().fences_work = false;
   bool released = false;
-  gl::ReleaseQueue queue(std::make_shared<test::FakeGlThread>(),
-                         std::make_shared<const gl::GlApi>(FakeGl::api()), FakeGl::fence_api());
-  queue.after_gpu([&] {
+  rig.queue()->after_gpu([&] {
     fail_unless(FakeGl::get().calls.back() == "finish");
     released = true;
   });
@@ -98,12 +93,10 @@ GST_END_TEST;
 
 GST_START_TEST(a_release_may_end_the_queue_that_runs_it) {
   for (const bool at_once : {true, false}) {
-    FakeGl::reset();
+    const Rig rig;
     if (!at_once) FakeGl::get().on_fence_wait = [] {};
     std::atomic<bool> done{false};
-    auto queue = std::make_shared<gl::ReleaseQueue>(
-        std::make_shared<test::FakeGlThread>(),
-        std::make_shared<const gl::GlApi>(FakeGl::api()), FakeGl::fence_api());
+    auto queue = rig.queue();
     auto* raw = queue.get();
     raw->after_gpu([held = std::move(queue), &done]() mutable {
       held.reset();
