@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 
 #include "lib/base/translation.hpp"
@@ -50,16 +49,17 @@ std::string node_advice(const std::string& path, const Roots& roots) {
 std::string bundled_driver_setting(const std::string& error) {
   const size_t begin = error.find("DXVASOFT_");
   if (begin == std::string::npos) return {};
-  const auto end = std::find_if(error.begin() + static_cast<std::ptrdiff_t>(begin), error.end(),
-                                [](char c) { return c != '_' && (c < 'A' || c > 'Z'); });
-  return {error.begin() + static_cast<std::ptrdiff_t>(begin), end};
+  // Mistyped names too.
+  constexpr const char* kLetters =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
+  return error.substr(begin, error.find_first_not_of(kLetters, begin) - begin);
 }
 
 std::string device_advice(const std::string& device, const std::string& error,
                           const Roots& roots) {
   if (const std::string setting = bundled_driver_setting(error); !setting.empty())
-    return fill(_("%s is a setting of the bundled driver: unset it, or give it a value that it "
-                  "knows."),
+    return fill(_("The bundled driver does not understand %s: correct its name or its value, "
+                  "or unset it."),
                 setting);
   // Its own words (lib/softva/entry.cpp), so it is there.
   if (error.find("dxvasoft: ") != std::string::npos)

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "lib/softva/knobs.hpp"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -11,6 +15,17 @@ namespace {
 
 constexpr uint32_t kMaxPitchAlign = 4096;
 constexpr uint32_t kMaxDelayMs = 60'000;
+
+constexpr std::string_view kOurs = "DXVASOFT_";
+// All that is read, here and in stream_dump.cpp, behind that.
+constexpr std::string_view kNames[] = {"DECODE_DELAY_MS", "DESCRIPTOR_MODIFIER",
+                                       "DESCRIPTOR_SIZE", "DUMP",
+                                       "EXPORT",          "FAULT",
+                                       "FENCES",          "LATE_MS",
+                                       "LAYOUT",          "LOG",
+                                       "MEMORY",          "MODIFIERS",
+                                       "PARAMETERS",      "PITCH_ALIGN",
+                                       "TILED_FROM",      "VENDOR"};
 
 std::string_view variable(const char* name) {
   const char* value = std::getenv(name);
@@ -21,6 +36,26 @@ Error bad_value(const char* name, std::string_view value) {
   return Error{.code = ErrorCode::BadInput,
                .call = name,
                .text = "cannot read \"" + std::string(value) + "\""};
+}
+
+// A mistyped setting would be a test that proves nothing.
+Status check_names() {
+  for (char** entry = environ; entry && *entry; ++entry) {
+    const std::string_view text(*entry);
+    if (!text.starts_with(kOurs)) continue;
+    const std::string_view name = text.substr(0, text.find('='));
+    const auto* known =
+        std::find(std::begin(kNames), std::end(kNames), name.substr(kOurs.size()));
+    if (known != std::end(kNames)) continue;
+    std::string names;
+    for (const std::string_view one : kNames)
+      names.append(names.empty() ? "" : ", ").append(one);
+    return Error{
+        .code = ErrorCode::BadInput,
+        .call = "environment",
+        .text = std::string(name) + " is no setting; behind DXVASOFT_ can stand " + names};
+  }
+  return Done{};
 }
 
 // Leaves `out` alone when the variable is unset.
@@ -39,6 +74,7 @@ Status read_number(const char* name, uint32_t lowest, uint32_t highest, uint32_t
 }  // namespace
 
 Result<Knobs> Knobs::from_environment() {
+  if (auto known = check_names(); !known) return known.error();
   Knobs knobs;
   if (const auto text = variable("DXVASOFT_MEMORY"); !text.empty()) {
     knobs.memory = memory_kind(text);

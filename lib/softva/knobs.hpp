@@ -48,7 +48,8 @@ struct Knobs {
   uint32_t late_ms = 0;          // DXVASOFT_LATE_MS, after it
   bool vgem_fences = false;      // DXVASOFT_FENCES, until then
 
-  // BadInput names the variable whose value makes no sense.
+  // BadInput names the variable whose value makes no sense, or that has a name like ours and is
+  // none of them.
   [[nodiscard]] static Result<Knobs> from_environment();
 };
 

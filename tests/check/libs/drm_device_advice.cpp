@@ -30,6 +30,7 @@ GST_START_TEST(a_setting_of_the_bundled_driver_is_named) {
       "DXVASOFT_LAYOUT: cannot read \"nonsense\" (18)";
   fail_unless(bundled_driver_setting(error) == "DXVASOFT_LAYOUT");
   fail_unless(bundled_driver_setting("DXVASOFT_LATE_MS") == "DXVASOFT_LATE_MS");
+  fail_unless(bundled_driver_setting("DXVASOFT_LAYOUT2d is no setting") == "DXVASOFT_LAYOUT2d");
   fail_unless(bundled_driver_setting("no such file").empty());
   for (const char* device : {"software", "/dev/dri/renderD128", ""}) {
     const std::string advice = device_advice(device, error);

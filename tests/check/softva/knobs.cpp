@@ -434,6 +434,32 @@ GST_START_TEST(hung_sync_ends_at_its_time_out) {
 }
 GST_END_TEST;
 
+// The words of a driver that does not start with this setting; empty where it starts.
+std::string refusal_with(const char* name, const char* value) {
+  const ScopedEnvironment setting(name, value);
+  std::string words;
+  auto display = dxva::va::HeadlessDisplay::create("dxvasofttest");
+  fail_unless(static_cast<bool>(display));
+  vaSetErrorCallback(
+      display->get(),
+      [](void* all, const char* text) { static_cast<std::string*>(all)->append(text); },
+      &words);
+  return display->initialize() ? std::string() : words;
+}
+
+GST_START_TEST(a_name_that_is_no_setting_is_refused_with_those_that_are) {
+  for (const char* name : {"DXVASOFT_FUALT", "DXVASOFT_", "DXVASOFT_LAYOUT_"}) {
+    const std::string words = refusal_with(name, "export:from=1");
+    fail_unless(words.find(std::string(name) + " is no setting") != std::string::npos, "%s",
+                words.c_str());
+    fail_unless(words.find("FAULT, ") != std::string::npos, "%s", words.c_str());
+  }
+  // Of others, and ours, also where they ask for nothing.
+  for (const char* name : {"DXVASOF_FAULT", "DXVASOFT_FAULT", "DXVASOFT_DUMP"})
+    fail_unless_equals_string(refusal_with(name, "").c_str(), "");
+}
+GST_END_TEST;
+
 GST_START_TEST(log_tells_what_was_called_on_which_surface) {
   std::string name = (std::filesystem::temp_directory_path() / "dxvasoft-log-XXXXXX").string();
   { const dxva::UniqueFd made{::mkstemp(name.data())}; }
@@ -479,6 +505,7 @@ Suite* softva_knobs_suite() {
   tcase_add_test(tcase, faults_of_one_surface_hit_every_call_on_it);
   tcase_add_test(tcase, lost_device_answers_nothing_and_lets_go_of_all);
   tcase_add_test(tcase, hung_sync_ends_at_its_time_out);
+  tcase_add_test(tcase, a_name_that_is_no_setting_is_refused_with_those_that_are);
   tcase_add_test(tcase, log_tells_what_was_called_on_which_surface);
   return suite;
 }
