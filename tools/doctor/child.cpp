@@ -5,14 +5,21 @@
 #include <sys/wait.h>
 
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <memory>
+#include <utility>
+
+#include "lib/base/translation.hpp"
 
 namespace dxva::doctor {
 namespace {
 
-// A driver's first start may compile shaders; more than this no person waits for.
+// A driver's first start may compile shaders, and GStreamer's looks at all plugins; more than
+// this no person waits for.
 constexpr guint kSeconds = 60;
+// From then on whoever looks at the screen is told what takes so long.
+constexpr guint kSilentSeconds = 3;
 constexpr size_t kLogBytes = 2000;
 
 struct Unref {
@@ -25,6 +32,8 @@ struct Waiting {
   GBytes* err = nullptr;
   bool late = false;
   GSubprocess* process = nullptr;
+  const char* whom = "";
+  bool told = false;
 };
 
 void on_end(GObject* source, GAsyncResult* result, gpointer data) {
@@ -38,6 +47,13 @@ gboolean on_late(gpointer data) {
   auto& waiting = *static_cast<Waiting*>(data);
   waiting.late = true;
   g_subprocess_force_exit(waiting.process);
+  return G_SOURCE_CONTINUE;  // removed by whoever added it
+}
+
+gboolean on_long(gpointer data) {
+  auto& waiting = *static_cast<Waiting*>(data);
+  if (!std::exchange(waiting.told, true))
+    std::fprintf(stderr, _("dxva-doctor: waiting for %s\n"), waiting.whom);
   return G_SOURCE_CONTINUE;  // removed by whoever added it
 }
 
@@ -57,7 +73,7 @@ std::string tail(const std::string& all) {
 
 }  // namespace
 
-Json run_child(const std::vector<std::string>& arguments) {
+Json run_child(const std::vector<std::string>& arguments, const std::string& whom) {
   // Not argv[0]: that need not lead here.
   std::vector<const char*> argv = {"/proc/self/exe"};
   for (const std::string& argument : arguments) argv.push_back(argument.c_str());
@@ -75,11 +91,14 @@ Json run_child(const std::vector<std::string>& arguments) {
     g_clear_error(&error);
     return failed;
   }
-  Waiting waiting{.loop = g_main_loop_new(nullptr, FALSE), .process = process.get()};
+  Waiting waiting{
+      .loop = g_main_loop_new(nullptr, FALSE), .process = process.get(), .whom = whom.c_str()};
   const guint timer = g_timeout_add_seconds(kSeconds, on_late, &waiting);
+  const guint silence = g_timeout_add_seconds(kSilentSeconds, on_long, &waiting);
   g_subprocess_communicate_async(process.get(), nullptr, nullptr, on_end, &waiting);
   g_main_loop_run(waiting.loop);
   g_source_remove(timer);
+  g_source_remove(silence);
   g_main_loop_unref(waiting.loop);
   const std::string out = take(waiting.out);
   const std::string err = take(waiting.err);
@@ -89,7 +108,8 @@ Json run_child(const std::vector<std::string>& arguments) {
   } else if (g_subprocess_get_if_signaled(process.get())) {
     failed.set("error",
                std::string("crashed: ") + strsignal(g_subprocess_get_term_sig(process.get())));
-  } else if (const auto answer = Json::parse(out); answer && !answer->names().empty()) {
+  } else if (auto answer = Json::parse(out); answer && !answer->names().empty()) {
+    if (answer->at("error").exists()) answer->set("log", tail(err));
     return *answer;
   } else {
     failed.set("error",

@@ -16,6 +16,7 @@
 #include "lib/cuda/device.hpp"
 #include "lib/drm/device_advice.hpp"
 #include "tools/doctor/child.hpp"
+#include "tools/doctor/hang_watch.hpp"
 #include "tools/doctor/json.hpp"
 #include "tools/doctor/probes.hpp"
 #include "tools/doctor/reports.hpp"
@@ -96,10 +97,15 @@ bool parse(int argc, char** argv, Options& out) {
   return good;
 }
 
-// The answer goes where stdout went; what drivers print there joins their errors.
-int be_child(const Options& options) {
-  FILE* answer = ::fdopen(::dup(STDOUT_FILENO), "w");
+// Does not come back. The answer goes where stdout went; what drivers print there joins their
+// errors.
+[[noreturn]] void be_child(const Options& options) {
+  const int answer_fd = ::dup(STDOUT_FILENO);
   ::dup2(STDERR_FILENO, STDOUT_FILENO);
+  // Who looks at a driver does not need GStreamer, whose plugins may start every driver.
+  if (options.probe != "va" && options.probe != "cuda") gst_init(nullptr, nullptr);
+  // From here on: the first start of GStreamer has other processes work for it.
+  HangWatch watch(answer_fd);
   Json out;
   if (options.probe == "va")
     out = probe_va(options.device);
@@ -114,11 +120,55 @@ int be_child(const Options& options) {
     out = probe_ranks();
   else if (options.probe == "tracers")
     out = probe_tracers();
-  if (!answer || !out.exists()) return kUsage;
-  std::fputs(out.to_text().c_str(), answer);
-  std::fclose(answer);
-  // No destructors: a driver's exit handlers may crash, and the answer is given.
-  ::_exit(0);
+  if (!out.exists()) ::_exit(kUsage);
+  watch.answer(out.to_text());
+}
+
+bool hangs(const Json& found) {
+  return found.at("error").text().starts_with("hangs");
+}
+
+// Instead of what would hang as well.
+Json not_tried(const std::string& why) {
+  Json out = Json::object();
+  out.set("error", kNotTried + why);
+  return out;
+}
+
+// Why the device that dxvadec would take is known to hang; empty: it is not. By itself dxvadec
+// goes on to the next one where a driver fails, so it needs one that answers.
+std::string hung_driver(const std::string& device, const Json& va) {
+  std::string hung;
+  for (const Json& one : va.items()) {
+    const bool asked = one.at("device").text() == device;
+    const bool any = device.empty() || device == "auto";
+    if (!hangs(one) && any && !one.at("error").exists()) return {};
+    if (hangs(one) && (asked || any) && hung.empty())
+      hung = "the VA-API driver of " + one.at("device").text() + " " + one.at("error").text();
+  }
+  return hung;
+}
+
+// What needs GStreamer.
+void examine_pipeline(const Options& options, const std::string& device, Json& out) {
+  // Reads nothing but settings: whatever is wrong with it is wrong with GStreamer's start.
+  const Json tracers = run_child({"--probe=tracers"}, _("GStreamer's start"));
+  out.set("tracers", tracers);
+  const bool starts = !hangs(tracers);
+  const Json instead = not_tried("GStreamer's start " + tracers.at("error").text());
+  const Json gl = starts ? run_child({"--probe=gl"}, "OpenGL") : instead;
+  out.set("gl", gl);
+  std::vector<std::string> decode = {"--probe=decode"};
+  if (!options.device.empty()) decode.push_back("--device=" + options.device);
+  if (!options.html.empty()) decode.push_back("--pictures");
+  // A server without a screen decodes all the same.
+  if (gl.at("error").exists()) decode.push_back("--without-gl");
+  const std::string hung = hung_driver(device, out.at("va"));
+  out.set("decode", !starts        ? instead
+                    : hung.empty() ? run_child(decode, _("a small H.264 clip"))
+                                   : not_tried(hung));
+  out.set("ranks",
+          starts ? run_child({"--probe=ranks"}, _("GStreamer's list of decoders")) : instead);
 }
 
 Json examine(const Options& options) {
@@ -142,28 +192,19 @@ Json examine(const Options& options) {
     devices.push_back(device);
   Json va = Json::array();
   for (const std::string& name : devices) {
-    Json one = run_child({"--probe=va", "--device=" + name});
+    Json one =
+        run_child({"--probe=va", "--device=" + name}, fill(_("the VA-API driver of %s"), name));
     one.set("device", name);  // a child that died could not say for whom it asked
     va.add(one);
   }
   out.set("va", va);
-  const Json cuda = run_child({"--probe=cuda"});
+  const Json cuda = run_child({"--probe=cuda"}, _("NVIDIA's driver"));
   if (!cuda.at("devices").items().empty()) out.set("cuda", cuda.at("devices"));
-  const Json gl = run_child({"--probe=gl"});
-  out.set("gl", gl);
-  std::vector<std::string> decode = {"--probe=decode"};
-  if (!options.device.empty()) decode.push_back("--device=" + options.device);
-  if (!options.html.empty()) decode.push_back("--pictures");
-  // A server without a screen decodes all the same.
-  if (gl.at("error").exists()) decode.push_back("--without-gl");
-  const Json decoded = run_child(decode);
-  out.set("decode", decoded);
+  examine_pipeline(options, device, out);
   Json asked = Json::object();
   asked.set("device", device);
-  asked.set("advice", drm::device_advice(device, decoded.at("decoder/device-error").text()));
+  asked.set("advice", drm::device_advice(device, out.at("decode/decoder/device-error").text()));
   out.set("asked", asked);
-  out.set("tracers", run_child({"--probe=tracers"}));
-  out.set("ranks", run_child({"--probe=ranks"}));
   return out;
 }
 
@@ -178,10 +219,7 @@ int run(int argc, char** argv) {
   textdomain(GETTEXT_PACKAGE);  // GLib leaves its own words alone in a program without a domain
   Options options;
   if (!parse(argc, argv, options)) return kUsage;
-  if (!options.probe.empty()) {
-    gst_init(nullptr, nullptr);
-    return be_child(options);
-  }
+  if (!options.probe.empty()) be_child(options);
   const bool page_on_stdout = options.html == "-";
   std::optional<OutputFile> page;
   if (!options.html.empty() && !page_on_stdout) {

@@ -18,6 +18,7 @@
 #include "lib/dmabuf/identity.hpp"
 #include "lib/dmabuf/sync_file.hpp"
 #include "lib/video/nv12_layout.hpp"
+#include "tools/doctor/hang_watch.hpp"
 #include "tools/doctor/probes.hpp"
 #include "tools/doctor/test_stream.hpp"
 
@@ -255,10 +256,11 @@ void push_clip(GstAppSrc* source) {
   gst_app_src_end_of_stream(source);
 }
 
-void take_errors(GstElement* pipeline, Json& out) {
+// The first one is why the others came.
+bool take_error(GstElement* pipeline, Json& out) {
   GstBus* bus = gst_element_get_bus(pipeline);
   GstMessage* message = gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR);
-  if (message) {
+  if (message && !out.at("error").exists()) {
     GError* error = nullptr;
     char* details = nullptr;
     gst_message_parse_error(message, &error, &details);
@@ -266,9 +268,22 @@ void take_errors(GstElement* pipeline, Json& out) {
     out.set("details", details ? details : "");
     g_clear_error(&error);
     g_free(details);
-    gst_message_unref(message);
   }
   gst_object_unref(bus);
+  if (message) gst_message_unref(message);
+  return out.at("error").exists();
+}
+
+// Null: the stream has ended, or an error has ended it, or there was none for 20 seconds.
+Sample next_sample(GstElement* pipeline, GstAppSink* end, Json& out) {
+  constexpr GstClockTime kSlice = 100 * GST_MSECOND;
+  for (GstClockTime waited = 0; waited < 20 * GST_SECOND; waited += kSlice) {
+    // What came before an error is there when the error is.
+    const bool failed = take_error(pipeline, out);
+    Sample sample(gst_app_sink_try_pull_sample(end, failed ? 0 : kSlice));
+    if (sample || failed || gst_app_sink_is_eos(end)) return sample;
+  }
+  return nullptr;
 }
 
 Element make_pipeline(WithOpenGl gl, Json& out) {
@@ -309,9 +324,9 @@ Json probe_decode(const std::string& device, bool pictures, WithOpenGl gl) {
   const Element end = child(pipeline, "end");
   uint32_t frames = 0;
   uint64_t wrong = 0;
-  while (const Sample sample{
-      gst_app_sink_try_pull_sample(GST_APP_SINK(end.get()), 20 * GST_SECOND)}) {
+  while (const Sample sample = next_sample(pipeline.get(), GST_APP_SINK(end.get()), out)) {
     const TestPicture wanted = test_picture(frames);
+    note_progress();
     wrong += wrong_bytes(sample.get(), wanted);
     if (++frames == kPictures && pictures) {
       Json shown = Json::object();
@@ -321,8 +336,7 @@ Json probe_decode(const std::string& device, bool pictures, WithOpenGl gl) {
       out.set("pictures", shown);
     }
   }
-  take_errors(pipeline.get(), out);
-  if (!out.at("error").exists() && !gst_app_sink_is_eos(GST_APP_SINK(end.get())))
+  if (!take_error(pipeline.get(), out) && !gst_app_sink_is_eos(GST_APP_SINK(end.get())))
     out.set("timed-out", true);
   out.set("sent", int64_t{kPictures});
   out.set("frames", int64_t{frames});

@@ -87,6 +87,12 @@ class Judge {
   }
 
   void look_for_plugins() {
+    const std::string start = all_.at("tracers/error").text();
+    if (died(start))
+      add("gstreamer-broken", fill(_("GStreamer does not start; it %s."), start),
+          _("It looks at all plugins then, and some start every VA-API driver: "
+            "GST_DEBUG=GST_PLUGIN_LOADING:5 gst-inspect-1.0 names the last one. Update that "
+            "driver, or take another one with LIBVA_DRIVER_NAME."));
     const std::string error = decode("error").text();
     if (error.find("dxvadec") != std::string::npos &&
         error.find("element") != std::string::npos)
@@ -210,6 +216,7 @@ class Judge {
 
   void look_at_opengl() {
     const std::string error = all_.at("gl/error").text();
+    if (error.starts_with(kNotTried)) return;
     if (!error.empty()) {
       if (error.starts_with("crashed") || error.starts_with("hangs"))
         add("gl-crashes", fill(_("OpenGL %s while it was started."), error),
@@ -239,8 +246,8 @@ class Judge {
   void look_at_refusal() {
     const std::string error = decode("error").text();
     if (variable("GST_DXVA_SOFTWARE_FALLBACK") != "0" || error.empty() ||
-        decode("frames").number() > 0 || died(error) || told("plugin-missing") ||
-        told("parser-missing"))
+        decode("frames").number() > 0 || died(error) || error.starts_with(kNotTried) ||
+        told("plugin-missing") || told("parser-missing"))
       return;
     // On its way to READY: playbin then goes on with the next decoder.
     if (decode("decoder/device").text() == "none") verdict_.left_to = next_decoder();
@@ -268,8 +275,9 @@ class Judge {
     const std::string error = decode("error").text();
     if (died(error)) {
       add("decoding-crashes", fill(_("Decoding a small clip: the process %s."), error),
-          _("Try GST_DXVA_ZEROCOPY=0, then another driver; attach the report of --html to a "
-            "bug report."));
+          !slowed() ? _("Try GST_DXVA_ZEROCOPY=0, then another driver; attach the report of "
+                        "--html to a bug report.")
+                    : slowed_remedy());
       return;
     }
     if (!error.empty() && verdict_.problems.empty())
@@ -313,13 +321,18 @@ class Judge {
       add("frames-missing",
           fill(_("%s of %s pictures of a small clip came out, and then none for 20 seconds."),
                came, sent),
-          variable("DXVASOFT_DECODE_DELAY_MS").empty()
+          !slowed()
               ? _("The device is slow or hangs: try another driver (LIBVA_DRIVER_NAME) or "
                   "another "
                   "GPU (GST_DXVA_DEVICE); GST_DXVA_DEVICE=software shows whether it is the "
                   "device.")
-              : fill(_("DXVASOFT_DECODE_DELAY_MS=%s makes the bundled driver slow: unset it."),
-                     variable("DXVASOFT_DECODE_DELAY_MS")));
+              : slowed_remedy());
+  }
+
+  [[nodiscard]] bool slowed() const { return !variable("DXVASOFT_DECODE_DELAY_MS").empty(); }
+  [[nodiscard]] std::string slowed_remedy() const {
+    return fill(_("DXVASOFT_DECODE_DELAY_MS=%s makes the bundled driver slow: unset it."),
+                variable("DXVASOFT_DECODE_DELAY_MS"));
   }
 
   // Where it was copied the surface itself came to nobody; the decoder has looked at it.

@@ -41,6 +41,9 @@ struct Verdict {
 // (probes.hpp, main.cpp).
 [[nodiscard]] Verdict judge(const Json& findings);
 
+// How the error of a probe begins that was left out because of another one's, which follows.
+inline constexpr const char* kNotTried = "not tried: ";
+
 // Whether what decodes and what draws are one GPU: "same" or "different"; "unknown" where one
 // of them is on no GPU that it names.
 [[nodiscard]] std::string gpu_match(const Json& findings);

@@ -343,6 +343,24 @@ GST_START_TEST(who_forbids_the_cpu_hears_that_it_is_why_nothing_plays) {
 }
 GST_END_TEST
 
+GST_START_TEST(what_was_left_out_because_of_what_hangs_is_no_fault_of_its_own) {
+  const std::string hangs = "hangs: no answer in 60 seconds";
+  const std::string left_out = dxva::doctor::kNotTried + hangs;
+  Json findings = machine();
+  findings.at("environment").set("GST_DXVA_SOFTWARE_FALLBACK", "0");
+  findings.set("tracers", Json::object());
+  findings.at("tracers").set("error", hangs);
+  for (const char* probe : {"decode", "gl", "ranks"}) {
+    findings.set(probe, Json::object());
+    findings.at(probe).set("error", left_out);
+  }
+  const Verdict verdict = judged(findings);
+  ck_assert(verdict.outcome == Outcome::Broken);
+  const auto& problem = only(verdict, "gstreamer-broken");
+  ck_assert(problem.what.find(hangs) != std::string::npos && !problem.remedy.empty());
+}
+GST_END_TEST
+
 GST_START_TEST(what_does_not_come_out_has_a_remedy) {
   Json findings = machine();
   findings.at("decode").set("frames", int64_t{3});
@@ -424,6 +442,7 @@ int main(int argc, char** argv) {
   tcase_add_test(cases, what_is_uploaded_from_where_it_lies_is_copied_by_nobody_before);
   tcase_add_test(cases, a_reason_without_a_sentence_is_named);
   tcase_add_test(cases, who_forbids_the_cpu_hears_that_it_is_why_nothing_plays);
+  tcase_add_test(cases, what_was_left_out_because_of_what_hangs_is_no_fault_of_its_own);
   tcase_add_test(cases, what_does_not_come_out_has_a_remedy);
   tcase_add_test(cases, a_picture_that_cannot_be_read_back_is_told_as_such);
   tcase_add_test(cases, a_name_that_is_none_of_cudas_is_told_once);
