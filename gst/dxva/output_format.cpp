@@ -3,6 +3,8 @@
 
 #include <gst/video/video-hdr.h>
 
+#include "gst/common/known_colorimetry.hpp"
+
 namespace dxva::gst {
 
 namespace {
@@ -55,8 +57,9 @@ GstVideoColorimetry colour_told(const GstCaps* input) {
           ? gst_structure_get_string(gst_caps_get_structure(input, 0), "colorimetry")
           : nullptr;
   GstVideoColorimetry told;
-  if (text && gst_video_colorimetry_from_string(&told, text)) out = told;
-  return out;
+  if (!text || !gst_video_colorimetry_from_string(&told, text)) return out;
+  forget_unknown_parts(told);
+  return told;
 }
 
 // Each part for itself: h264parse 1.22 knows the matrix of a stream and not its range. What
@@ -150,6 +153,7 @@ GstVideoFormat rearranged(GstVideoFormat format, uint32_t width) {
 }
 
 void add_stream_facts(GstVideoInfo& info, const OutputFormat& output, const GstCaps* input) {
+  forget_unknown_parts(info.colorimetry);  // the base class has them of the input
   add_colour(info.colorimetry, colour_told(input), output.colour);
   if (!says(input, "chroma-site") && GST_VIDEO_INFO_N_COMPONENTS(&info) > 1) {
     const GstVideoChromaSite site = chroma_site(output.colour.site);

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "gst/common/known_colorimetry.hpp"
 #include "gst/common/opaque_memory.hpp"
 
 namespace dxva::gst {
@@ -502,6 +503,7 @@ std::optional<InputFormat> parse_input(GstCaps* caps) {
   if (out.memory == MemoryKind::Opaque) out.opaque_uuids = uuids_of(structure);
   gst_caps_set_features_simple(plain.get(), nullptr);
   if (!gst_video_info_from_caps(&out.info, plain.get())) return std::nullopt;
+  forget_unknown_parts(out.info.colorimetry);
   return out;
 }
 

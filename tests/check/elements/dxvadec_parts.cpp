@@ -372,6 +372,22 @@ GST_START_TEST(templates_name_what_the_decoders_give) {
 }
 GST_END_TEST
 
+// GStreamer passes such numbers on as enums; what the stream says is used in their place.
+GST_START_TEST(colours_that_nobody_knows_are_not_told) {
+  const auto input = GstPtr<GstCaps>::adopt(
+      gst_caps_from_string("video/x-h264,width=64,height=64,colorimetry=(string)2:99:13:-1"));
+  GstVideoInfo info;
+  fail_unless(gst_video_info_set_format(&info, GST_VIDEO_FORMAT_NV12, 64, 64));
+  // As the base class has them of these caps.
+  fail_unless(gst_video_colorimetry_from_string(&info.colorimetry, "2:99:13:-1"));
+  add_stream_facts(info, {.colour = {.primaries = 9}}, input.get());
+  fail_unless_equals_int(info.colorimetry.range, GST_VIDEO_COLOR_RANGE_16_235);
+  fail_unless_equals_int(info.colorimetry.matrix, GST_VIDEO_COLOR_MATRIX_UNKNOWN);
+  fail_unless_equals_int(info.colorimetry.transfer, GST_VIDEO_TRANSFER_BT2020_10);
+  fail_unless_equals_int(info.colorimetry.primaries, GST_VIDEO_COLOR_PRIMARIES_BT2020);
+}
+GST_END_TEST
+
 // Typefind names a codec and sends blocks of 4096 bytes.
 GST_START_TEST(only_whole_pictures_are_taken) {
   const auto sink = GstPtr<GstCaps>::adopt(sink_template_caps());
@@ -604,6 +620,7 @@ static Suite* dxvadec_parts_suite() {
   tcase_add_test(books, events_name_reasons);
   tcase_add_test(books, stats_tell_each_change_of_path_once);
   tcase_add_test(books, templates_name_what_the_decoders_give);
+  tcase_add_test(books, colours_that_nobody_knows_are_not_told);
   tcase_add_test(books, only_whole_pictures_are_taken);
   suite_add_tcase(suite, books);
   return suite;

@@ -249,6 +249,20 @@ GST_START_TEST(drm_caps_are_parsed_on_every_gstreamer) {
 }
 GST_END_TEST;
 
+// GStreamer passes such numbers on as enums.
+GST_START_TEST(colours_that_nobody_knows_are_those_of_caps_without) {
+  const auto input = dxva::gst::parse_input(
+      parse("video/x-raw,format=NV12,width=64,height=48,framerate=25/1,colorimetry=2:99:13:-1")
+          .get());
+  fail_unless(input.has_value());
+  const GstVideoColorimetry& colours = input->info.colorimetry;
+  fail_unless_equals_int(colours.range, GST_VIDEO_COLOR_RANGE_16_235);
+  fail_unless_equals_int(colours.matrix, GST_VIDEO_COLOR_MATRIX_UNKNOWN);
+  fail_unless_equals_int(colours.transfer, GST_VIDEO_TRANSFER_BT2020_10);
+  fail_unless_equals_int(colours.primaries, GST_VIDEO_COLOR_PRIMARIES_UNKNOWN);
+}
+GST_END_TEST;
+
 namespace {
 
 using Format = dxva::gl::ImportFormats::Format;
@@ -413,6 +427,7 @@ int main(int argc, char** argv) {
   tcase_add_test(tests, rgb_is_chosen_where_it_is_preferred_and_can_be_made);
   tcase_add_test(tests, converted_output_says_what_colours_it_has);
   tcase_add_test(tests, drm_caps_are_parsed_on_every_gstreamer);
+  tcase_add_test(tests, colours_that_nobody_knows_are_those_of_caps_without);
   tcase_add_test(tests, drm_format_text_goes_both_ways);
   tcase_add_test(tests, what_imports_wherever_the_planes_are_comes_first);
   tcase_add_test(tests, external_textures_count_where_shaders_sample_them);
