@@ -130,6 +130,7 @@ bool Decoder::start() {
   refused_modifiers_.clear();
   negotiate_again_ = true;
   refusal_told_ = false;
+  end_told_ = false;
   output_ = {};
   agreement_ = {};
   pause_ = next_pause_ = 0;
@@ -337,7 +338,9 @@ GstFlowReturn Decoder::handle_frame(GstVideoCodecFrame* frame) {
   const GstFlowReturn flow = push_ready();
   release_abandoned();
   // What ends the stream is told once: the pictures' trouble before the packet's.
-  return sent || flow != GST_FLOW_OK ? flow : answer_error(sent.error());
+  const GstFlowReturn answer = sent || flow != GST_FLOW_OK ? flow : answer_error(sent.error());
+  end_told_ = answer == GST_FLOW_ERROR;
+  return answer;
 }
 
 GstFlowReturn Decoder::answer_error(const Error& error) {
@@ -387,11 +390,13 @@ GstFlowReturn Decoder::drain() {
   release_abandoned();
   // No later picture will ask.
   report_late(unfinished_.wait());
-  return flow;
+  // Else the base class adds "No valid frames decoded" where there was none before.
+  return end_told_ && flow == GST_FLOW_OK ? GST_FLOW_ERROR : flow;
 }
 
 bool Decoder::flush() {
   interrupt(false);
+  end_told_ = false;
   unfinished_.forget();
   gpu_copied_.reset();
   if (decoder_) decoder_->flush();

@@ -177,6 +177,7 @@ class Decoder {
   Agreement agreement_;
   bool negotiate_again_ = true;
   bool refusal_told_ = false;  // on the bus, since the last caps in or out
+  bool end_told_ = false;      // there too: the last packet was an error
   // What the driver was asked to lay surfaces out as, because downstream takes nothing else.
   // New decoders ask for it from the start.
   std::vector<uint64_t> tried_modifiers_;

@@ -148,6 +148,7 @@ Status AvcodecContext::open(const StreamParams& params, Hwaccel* device) {
     return av_error(stream ? ErrorCode::BadInput : ErrorCode::Unsupported, "avcodec_open2", rc);
   }
   context_ = std::move(*context);
+  refused_ = false;
   show_unrecovered(shows_unrecovered_);
   return Done{};
 }
@@ -191,7 +192,10 @@ int AvcodecContext::submit(const StoredPacket& packet) {
   av_packet_unref(packet_.get());
   const int received = collect();
   const int answer = sent < 0 ? sent : received;
-  if (device_) device_->end_call(*context_, answer);
+  if (device_) {
+    device_->end_call(*context_, answer);
+    refused_ = device_->noticed().refused != Reason::None;
+  }
   return answer;
 }
 

@@ -38,7 +38,8 @@ class AvcodecContext {
   // Replaces what was open. A null `device` means software; it outlives the context.
   // Unsupported: this libavcodec has no such decoder, or noticed().refused says why.
   [[nodiscard]] Status open(const StreamParams& params, Hwaccel* device);
-  [[nodiscard]] bool is_open() const { return context_ != nullptr; }
+  // False as well when it asked for surfaces and was refused: it takes no more packets then.
+  [[nodiscard]] bool is_open() const { return context_ != nullptr && !refused_; }
   // Sends the packet and outputs what is ready; the first error of both.
   [[nodiscard]] int submit(const StoredPacket& packet);
   // Gets everything out and leaves the context ready for a new start. The device's errors are
@@ -64,6 +65,7 @@ class AvcodecContext {
   const Callbacks callbacks_;
   Hwaccel* device_ = nullptr;
   bool shows_unrecovered_ = false;
+  bool refused_ = false;
   FramePtr frame_;      // scratch, one picture at a time
   PacketPtr packet_;    // scratch
   ContextPtr context_;  // last: its worker threads call into the members above

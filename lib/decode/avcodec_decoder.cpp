@@ -213,10 +213,6 @@ Status AvcodecDecoder::send(const Packet& packet) {
                          starts_decoding(params_.codec, packet));
   if (stored.sync_point) corrupt_ = false;
   pending_.sent(stored.number, {.sync_point = stored.sync_point, .corrupt = corrupt_});
-  if (!context_.is_open()) {
-    // A restart failed earlier.
-    if (auto opened = open_context(mode_.hardware); !opened) return opened;
-  }
   if (mode_.hardware || unshown_) replay_.push(stored, pending_.oldest());
   if (params_.codec == Codec::Av1) av1_metadata_.read(packet.data);
   if (!backlog_.empty()) {
@@ -239,6 +235,10 @@ Status AvcodecDecoder::decode(const StoredPacket& packet, bool may_restart) {
       !context_.knows_size()) {
     pending_.failed(packet.number);
     return Error{.code = ErrorCode::BadInput, .call = "decode", .text = "no key frame yet"};
+  }
+  if (!context_.is_open()) {
+    // A restart failed earlier, or surfaces were refused and there is no software behind them.
+    if (auto opened = open_context(mode_.hardware); !opened) return opened;
   }
   const int rc = context_.submit(packet);
   const Hwaccel::Noticed noticed = context_.noticed();
@@ -432,8 +432,7 @@ void AvcodecDecoder::show_unrecovered() {
 void AvcodecDecoder::decode_backlog() {
   const StoredPacket packet = std::move(backlog_.front());
   backlog_.pop_front();
-  const Status decoded =
-      context_.is_open() ? decode(packet, false) : open_context(mode_.hardware);
+  const Status decoded = decode(packet, false);
   // A broken packet has been told of already.
   if (!decoded && decoded.error().code != ErrorCode::BadInput) {
     DXVA_INFO(Decode, "decoded again: %s", decoded.error().describe().c_str());

@@ -87,9 +87,11 @@ AVPixelFormat Hwaccel::get_format(AVCodecContext& context, const AVPixelFormat* 
     return pixel_format_;
   }
   // The context could go on in software, but in one thread, and not for AV1. The decoder looks
-  // at this mark and starts again with a context made for it.
+  // at this mark and starts again with a context made for it. Nor would the packet get to its
+  // end: that of H.265 has set itself up for the device by now, and writes its SAO edges to
+  // memory that it has not allocated (FFmpeg 5.1).
   noticed_.refused = refused;
-  return software;
+  return AV_PIX_FMT_NONE;
 }
 
 Result<Hwaccel::Met> Hwaccel::meet(AVCodecContext& context, AVPixelFormat software) const {

@@ -58,6 +58,29 @@ GST_START_TEST(a_stream_may_change_its_depth_and_size) {
 }
 GST_END_TEST
 
+// At new headers libavcodec asks whether there are surfaces, and may be refused in the middle
+// of a stream, where it has set itself up for the device. SAO's edges would then be written to
+// memory that 5.1 has not allocated; they are, at this quality.
+GST_START_TEST(a_stream_may_lose_the_device_at_new_headers) {
+  const std::string coarse = "-c:v libx265 -crf 40 -x265-params log-level=none:pools=1:ctu=";
+  const std::string from =
+      source(joined("headers.h265", {clip("ctu64.h265", coarse + "64", "352x286", 8),
+                                     clip("ctu32.h265", coarse + "32", "352x286", 8)}),
+             "h265parse");
+  const auto wanted = reference(from);
+  g_setenv("DXVASOFT_FAULT", "createcontext:from=2", TRUE);
+  const Decoded out = decode(from, "dxvadec");
+  fail_unless(out.error.empty(), "%s", out.error.c_str());
+  expect_same(out.pictures, wanted);
+  // And those before that had not come out yet.
+  fail_unless(out.step("software") >= 8 && out.step("software") < 16);
+  fail_unless_equals_uint64(out.reason("context-not-made"), out.step("software"));
+  // Without software behind the device that is the end.
+  const Decoded refused = decode(from, "dxvadec software-fallback=false");
+  fail_unless(contains(refused.error, "context-not-made"), "%s", refused.error.c_str());
+}
+GST_END_TEST
+
 GST_START_TEST(hdr_metadata_comes_with_dma_bufs) {
   const std::string from =
       source(clip("hdr-device.h265",
@@ -168,6 +191,7 @@ static Suite* dxvadec_hevc_suite() {
   TCase* cases = tcase_create("hevc");
   tcase_set_timeout(cases, 180);
   tcase_add_test(cases, a_stream_may_change_its_depth_and_size);
+  tcase_add_test(cases, a_stream_may_lose_the_device_at_new_headers);
   tcase_add_test(cases, hdr_metadata_comes_with_dma_bufs);
   tcase_add_test(cases, hdr_metadata_may_change_in_the_stream);
   tcase_add_test(cases, fields_leave_as_pictures_of_their_shape);
