@@ -5,8 +5,6 @@
 
 #include <utility>
 
-#include "gst/dxvagl/plane_textures.hpp"
-
 namespace dxva::gst {
 namespace {
 
@@ -19,9 +17,11 @@ GQuark home_quark() {
 
 std::shared_ptr<LentTextures> LentTextures::make(GstGLContext* context,
                                                  const GstVideoInfo& info,
-                                                 std::span<const GLuint> textures) {
+                                                 std::span<const GLuint> textures,
+                                                 Writable writable) {
   std::shared_ptr<LentTextures> made(new LentTextures);
-  made->form_ = wrap_textures(context, info, textures, nullptr, Writable::No);
+  made->info_ = info;
+  made->form_ = wrap_textures(context, info, textures, nullptr, writable);
   if (!made->form_) return nullptr;
   for (guint i = 0; i < gst_buffer_n_memory(made->form_.get()); ++i) {
     GstMemory* memory = gst_buffer_get_memory(made->form_.get(), i);
@@ -57,9 +57,9 @@ GstPtr<GstBuffer> LentTextures::lend(const std::shared_ptr<void>& owner) {
   return buffer;
 }
 
-bool LentTextures::spent() const {
+bool LentTextures::spent(const GstVideoInfo& info) const {
   const std::lock_guard guard(lock_);
-  return spent_ && out_ == 0;
+  return out_ == 0 && (spent_ || !gst_video_info_is_equal(&info_, &info));
 }
 
 gboolean LentTextures::on_last_unref(GstMiniObject* memory) {
@@ -69,19 +69,20 @@ gboolean LentTextures::on_last_unref(GstMiniObject* memory) {
 
 // FALSE: it stays.
 gboolean LentTextures::come_home(GstMemory* memory) {
-  // GstGL keeps what the CPU has read in the memory: soon another frame's picture, and for each
-  // surface memory of a picture's size.
-  const bool was_read = reinterpret_cast<GstGLBaseMemory*>(memory)->data != nullptr;
+  // GstGL keeps what the CPU has read or written in the memory: soon another frame's picture,
+  // and for each surface memory of a picture's size. And gst_buffer_resize() is for ever.
+  const bool is_changed = reinterpret_cast<GstGLBaseMemory*>(memory)->data != nullptr ||
+                          memory->offset != 0 || memory->size != memory->maxsize;
   std::shared_ptr<void> ended;  // perhaps the last owner of all this: it goes behind the lock
   const std::lock_guard guard(lock_);
-  if (was_read) {
+  if (is_changed) {
     std::erase(memories_, memory);
     spent_ = true;
   } else {
     gst_memory_ref(memory);
   }
   if (--out_ == 0) ended = std::exchange(owner_, nullptr);
-  return was_read ? TRUE : FALSE;
+  return is_changed ? TRUE : FALSE;
 }
 
 }  // namespace dxva::gst

@@ -10,12 +10,14 @@
 #include <vector>
 
 #include "gst/common/gst_ptr.hpp"
+#include "gst/dxvagl/plane_textures.hpp"
 
 namespace dxva::gst {
 
-// An import as GstGL's memories, which are made once and go out with each frame of it. A new
-// one costs a trip to the GL thread; these come back instead of being freed, the way a
-// decoder's surface does. Thread-safe: the last reference goes wherever it goes.
+// Textures as GstGL's memories, which are made once and go out with each frame that is shown
+// in them. A new one costs a trip to the GL thread, and so does its end; these come back
+// instead of being freed, the way a decoder's surface does. Thread-safe: the last reference
+// goes wherever it goes.
 //
 // Whoever owns this must be held by the owner of the frame that is out: memories that come home
 // find it.
@@ -24,14 +26,16 @@ class LentTextures {
   // Null when GstGL refuses. GL-thread only.
   [[nodiscard]] static std::shared_ptr<LentTextures> make(GstGLContext* context,
                                                           const GstVideoInfo& info,
-                                                          std::span<const GLuint> textures);
+                                                          std::span<const GLuint> textures,
+                                                          Writable writable);
   ~LentTextures();
 
   // A buffer of them; `owner` is dropped with its last memory. Null: the last frame is still
   // out (some producers send a buffer twice), or they are spent.
   [[nodiscard]] GstPtr<GstBuffer> lend(const std::shared_ptr<void>& owner);
-  // The CPU has read some, which are then not used again; and nothing is out any more.
-  [[nodiscard]] bool spent() const;
+  // Nothing is out any more, and they are to be made again: what came back is not as it went,
+  // or they are to show another kind of picture.
+  [[nodiscard]] bool spent(const GstVideoInfo& info) const;
 
  private:
   LentTextures() = default;
@@ -39,6 +43,7 @@ class LentTextures {
   static gboolean on_last_unref(GstMiniObject* memory);
   [[nodiscard]] gboolean come_home(GstMemory* memory);
 
+  GstVideoInfo info_{};
   GstPtr<GstBuffer> form_;  // of each frame's buffer, without the memories
 
   mutable std::mutex lock_;

@@ -4,6 +4,8 @@
 #include <array>
 #include <atomic>
 
+#include "gst/dxvagl/spent_fences.hpp"
+
 namespace dxva::gst {
 namespace {
 
@@ -61,6 +63,13 @@ void on_gl_thread(GstGLSyncMeta* meta, GstGLContext* context) {
         (with_fence->*kFunction)(with_fence, current);
       },
       meta);
+}
+
+void free_later(GstGLSyncMeta* meta, GstGLContext* context) {
+  if (!meta->data) return;
+  SpentFences* spent = SpentFences::of(context);
+  if (spent && spent->keep(static_cast<GLsync>(meta->data))) return;
+  on_gl_thread<&GstGLSyncMeta::free_gl>(meta, context);
 }
 
 }  // namespace
@@ -141,13 +150,16 @@ GstPtr<GstBuffer> wrap_textures(GstGLContext* context, const GstVideoInfo& info,
 }
 
 // Without commands to wait for it stays empty, for consumers that want to set it; GstGL's own
-// would still travel to the GL thread, to wait for the fence that it has not and to delete it.
+// would still travel to the GL thread, to wait for the fence that it has not. And it always
+// does to delete it, which is put off to a trip that is due in any case.
 void add_sync_meta(GstBuffer* buffer, GstGLContext* context, Commands commands) {
   GstGLSyncMeta* meta = gst_buffer_add_gl_sync_meta(context, buffer);
   if (!meta) return;
   meta->wait = on_gl_thread<&GstGLSyncMeta::wait_gl>;
-  meta->free = on_gl_thread<&GstGLSyncMeta::free_gl>;
-  if (commands == Commands::Issued) gst_gl_sync_meta_set_sync_point(meta, context);
+  meta->free = free_later;
+  if (commands == Commands::None) return;
+  if (SpentFences* spent = SpentFences::of(context)) spent->delete_all(context);
+  gst_gl_sync_meta_set_sync_point(meta, context);
 }
 
 }  // namespace dxva::gst

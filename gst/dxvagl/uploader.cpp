@@ -11,6 +11,7 @@
 #include "gst/dxvagl/colour.hpp"
 #include "gst/dxvagl/lent_textures.hpp"
 #include "gst/dxvagl/producer_fences.hpp"
+#include "gst/dxvagl/spent_fences.hpp"
 #include "lib/base/trace.hpp"
 
 namespace dxva::gst {
@@ -41,9 +42,19 @@ struct ImportLease {
 };
 
 // The memories that the textures had when they were last shown; null: none, or still out.
-GstPtr<GstBuffer> lend(const gl::PlaneTextures& planes, const std::shared_ptr<void>& lease) {
-  auto* lent = static_cast<LentTextures*>(planes.attachment.get());
+GstPtr<GstBuffer> lend(const gl::TextureSet& textures, const std::shared_ptr<void>& lease) {
+  auto* lent = static_cast<LentTextures*>(textures.attachment.get());
   return lent ? lent->lend(lease) : nullptr;
+}
+
+// The same, and new ones where they are spent. GL-thread only.
+GstPtr<GstBuffer> lend_or_make(GstGLContext* context, const GstVideoInfo& info,
+                               gl::TextureSet& textures, const std::shared_ptr<void>& lease,
+                               Writable writable) {
+  const auto* lent = static_cast<LentTextures*>(textures.attachment.get());
+  if (!lent || lent->spent(info))
+    textures.attachment = LentTextures::make(context, info, textures.names(), writable);
+  return lend(textures, lease);
 }
 
 // Brings textures of ours back to the pool.
@@ -59,9 +70,11 @@ struct PoolLease {
 
 bool Uploader::start(GstGLContext* context) {
   auto session = GlSession::create(context);
+  if (!session) return false;
+  SpentFences::begin(context);
   const std::lock_guard guard(lock_);
   session_ = std::move(session);
-  return session_ != nullptr;
+  return true;
 }
 
 void Uploader::stop() {
@@ -75,6 +88,7 @@ void Uploader::stop() {
   if (!session) return;
   session->cache()->clear();
   session->pool().clear();
+  SpentFences::end(session->context());
 }
 
 std::shared_ptr<GlSession> Uploader::session() const {
@@ -116,10 +130,10 @@ bool Uploader::is_news(const ImportAnswer& refused) {
 
 GstPtr<GstBuffer> Uploader::wrap_pooled(const GstVideoInfo& info, const gl::TextureSpecs& specs,
                                         std::unique_ptr<gl::TextureSet> textures) {
-  const auto names = textures->names();
+  gl::TextureSet& shown = *textures;
   std::shared_ptr<PoolLease> lease(
       new PoolLease{.session = active_, .specs = specs, .textures = std::move(textures)});
-  auto buffer = wrap_textures(active_->context(), info, names, std::move(lease), Writable::Yes);
+  auto buffer = lend_or_make(active_->context(), info, shown, lease, Writable::Yes);
   if (buffer) add_sync_meta(buffer.get(), active_->context(), Commands::Issued);
   return buffer;
 }
@@ -145,10 +159,8 @@ Result<GstPtr<GstBuffer>> Uploader::show(const gl::PlaneTextures& planes,
                                          Commands commands) {
   const auto names = planes.textures->names();
   if (draws_) return draw(names[0], names[1]);
-  const auto* lent = static_cast<LentTextures*>(planes.attachment.get());
-  if (!lent || lent->spent())
-    planes.attachment = LentTextures::make(active_->context(), out_, names);
-  auto buffer = lend(planes, lease);
+  auto buffer = lend_or_make(active_->context(), out_, *planes.textures, lease, Writable::No);
+  // Some producers send a buffer while it is still out.
   if (!buffer) buffer = wrap_textures(active_->context(), out_, names, lease, Writable::No);
   if (buffer) add_sync_meta(buffer.get(), active_->context(), commands);
   return buffer;
@@ -190,7 +202,7 @@ Result<GstPtr<GstBuffer>> Uploader::send_imported(
   // A surface that has been shown as it is needs no trip to the GL thread to be shown again.
   const auto* planes = std::get_if<gl::PlaneTextures>(&imported->source);
   if (planes && !draws_ && !fences.any()) {
-    if (auto buffer = lend(*planes, lease)) {
+    if (auto buffer = lend(*planes->textures, lease)) {
       add_sync_meta(buffer.get(), active_->context(), Commands::None);
       return buffer;
     }

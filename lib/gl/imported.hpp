@@ -15,8 +15,6 @@ namespace dxva::gl {
 // One texture per plane that shares the picture's memory: consumers get these very textures.
 struct PlaneTextures {
   std::shared_ptr<TextureSet> textures;
-  // What whoever shows them has made of them; it goes when they go. Its own thread only.
-  mutable std::shared_ptr<void> attachment;
 };
 
 inline constexpr GLenum kTextureExternal = 0x8D65;  // GL_TEXTURE_EXTERNAL_OES, of ES's headers

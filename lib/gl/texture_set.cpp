@@ -16,6 +16,7 @@ std::unique_ptr<TextureSet> TextureSet::create(std::shared_ptr<GlThread> thread,
 }
 
 TextureSet::~TextureSet() {
+  attachment.reset();
   if (count_ == 0) return;
   thread_->run([this] { gl_->DeleteTextures(static_cast<GLsizei>(count_), names_.data()); });
 }

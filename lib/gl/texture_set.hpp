@@ -27,6 +27,9 @@ class TextureSet {
 
   [[nodiscard]] std::span<const GLuint> names() const { return {names_.data(), count_}; }
 
+  // What whoever shows them has made of them; it goes before they do. Of one thread at a time.
+  std::shared_ptr<void> attachment;
+
  private:
   TextureSet(std::shared_ptr<GlThread> thread, std::shared_ptr<const GlApi> gl)
       : thread_(std::move(thread)), gl_(std::move(gl)) {}
