@@ -169,7 +169,7 @@ def main() -> None:
     for device, why, advice, variables in (
             ("/dev/dri/renderD255", "No such file or directory", "GPU's node", {}),
             ("cuda:7", "libcuda", "libnvcuvid.so.1", {}),
-            ("software", 'DXVASOFT_LAYOUT: cannot read "nonsense"', "DXVASOFT_LAYOUT is a setting",
+            ("software", 'DXVASOFT_LAYOUT: cannot read "nonsense"', "does not understand DXVASOFT_LAYOUT",
              {"DXVASOFT_LAYOUT": "nonsense"})):
         if rig.name() == rig.GPU and device.startswith("/"):
             advice = "Name one of"
