@@ -26,6 +26,10 @@ namespace {
 constexpr int kToSpare = 3;
 constexpr int kMostPictures = 32;  // NVDEC's own limit
 
+constexpr int even(int pixels) {
+  return (pixels + 1) & ~1;
+}
+
 // What a hw_frames_ctx of libavcodec's keeps, and our slots for its pictures: those of the size
 // before still come out when there is a new one.
 struct FramesOwner {
@@ -130,6 +134,12 @@ Reason CudaHwaccel::prepare_surfaces(AVCodecContext& context, AVPixelFormat soft
     return Reason::SizeOutOfRange;
   if (const Reason refused = refusal_of(met->need); refused != Reason::None) return refused;
 
+  // libavcodec makes NVDEC's decoder of this size in a moment. For JPEG one of an odd height has
+  // no room for the last row of chroma. libavcodec's own JPEG half looks at neither again.
+  if (codec_ == Codec::Jpeg) {
+    context.coded_width = even(context.coded_width);
+    context.coded_height = even(context.coded_height);
+  }
   auto pool = pool_for(*met);
   coded_ = coded;
   auto* description = reinterpret_cast<AVHWFramesContext*>(met->frames->data);
@@ -162,7 +172,6 @@ int CudaHwaccel::get_buffer(AVCodecContext& context, AVFrame& frame, int flags) 
   // NVDEC stretches every picture to the size that its decoder was made for, so one of another
   // size (AV1 changes it without get_format) needs another decoder, not only a larger one.
   const auto* agreed = reinterpret_cast<const AVHWFramesContext*>(context.hw_frames_ctx->data);
-  const auto even = [](int pixels) { return (pixels + 1) & ~1; };
   const bool fits =
       even(frame.width) == even(agreed->width) && even(frame.height) == even(agreed->height);
   // By a single column as well, where a picture may be of any size.
@@ -189,7 +198,7 @@ surface::Lease CudaHwaccel::surface_of(AVFrame& frame) {
       frame.data[1] == frame.data[0] + ptrdiff_t{frame.linesize[0]} * frame.height)
     source.planes[1].address +=
         static_cast<uint64_t>(frame.linesize[0]) *
-        static_cast<uint64_t>(((frames->height + 1) & ~1) - frame.height);
+        static_cast<uint64_t>(even(frames->height) - frame.height);
   AVFrame* kept = av_frame_alloc();
   av_frame_move_ref(kept, &frame);
   source.owner =

@@ -150,10 +150,7 @@ Status AvcodecDecoder::open(std::shared_ptr<surface::Pool> spare) {
   if (!device_decodes(hardware_, params_.codec))
     opened = Error{.code = ErrorCode::Unsupported,
                    .call = "open",
-                   .text = std::string(hardware_.cuda && !nvdec_is_asked_for(params_.codec)
-                                           ? "NVDEC is not asked for "
-                                           : "the device does not decode ") +
-                           codec_name(params_.codec),
+                   .text = std::string("the device does not decode ") + codec_name(params_.codec),
                    .reason = Reason::ProfileUnsupported};
   if (opened) {
     auto made = Hwaccel::create(params_.codec, hardware_,

@@ -56,11 +56,7 @@ bool device_takes_size(const va::Display& display, Codec codec, uint32_t width,
 }
 
 bool device_decodes(const cuda::Device& device, Codec codec) {
-  return nvdec_is_asked_for(codec) && device.decode_caps(cuda_codec(codec), 8).has_value();
-}
-
-bool nvdec_is_asked_for(Codec codec) {
-  return codec != Codec::Jpeg;
+  return device.decode_caps(cuda_codec(codec), 8).has_value();
 }
 
 bool device_decodes(const Device& device, Codec codec) {

@@ -12,9 +12,6 @@ namespace dxva::decode {
 [[nodiscard]] bool device_takes_size(const va::Display& display, Codec codec, uint32_t width,
                                      uint32_t height);
 [[nodiscard]] bool device_decodes(const cuda::Device& device, Codec codec);
-// False: not even where the GPU offers it, because its pictures were wrong
-// (docs/design/nvidia.md).
-[[nodiscard]] bool nvdec_is_asked_for(Codec codec);
 [[nodiscard]] bool device_decodes(const Device& device, Codec codec);
 // Whether the driver says that it reads a list of modifiers when it makes surfaces for `codec`.
 [[nodiscard]] bool device_takes_modifiers(const va::Display& display, Codec codec);

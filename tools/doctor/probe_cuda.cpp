@@ -12,13 +12,10 @@ Json describe(const cuda::Device& device) {
   out.set("vendor", device.name());
   out.set("uuid", uuid_text(device.uuid()));
   out.set("exports", device.exports_memory());
-  Json codecs = Json::array(), not_used = Json::array(), profiles = Json::array();
+  Json codecs = Json::array(), profiles = Json::array();
   using enum decode::Codec;
   for (const decode::Codec codec : {H264, H265, Vp8, Vp9, Av1, Mpeg2, Jpeg}) {
-    if (decode::device_decodes(device, codec))
-      codecs.add(decode::codec_name(codec));
-    else if (device.decode_caps(decode::cuda_codec(codec), 8))
-      not_used.add(decode::codec_name(codec));
+    if (decode::device_decodes(device, codec)) codecs.add(decode::codec_name(codec));
     for (const uint32_t bits : {8u, 10u}) {
       const auto caps = device.decode_caps(decode::cuda_codec(codec), bits);
       if (!caps) continue;
@@ -33,7 +30,6 @@ Json describe(const cuda::Device& device) {
     }
   }
   out.set("codecs", codecs);
-  out.set("not-used", not_used);
   out.set("profiles", profiles);
   return out;
 }

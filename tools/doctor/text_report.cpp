@@ -65,8 +65,6 @@ void cuda_devices(const Json& findings, std::string& out) {
     line(out, _("GPU"), device.at("vendor").text());
     line(out, "UUID", device.at("uuid").text());
     line(out, _("decodes"), cuda_codecs(device));
-    if (const auto offered = device.at("not-used").items(); !offered.empty())
-      line(out, _("offers"), list(offered) + _(", not used: its pictures were wrong"));
     line(out, _("exports memory"), device.at("exports").flag() ? _("yes") : _("no"));
   }
 }

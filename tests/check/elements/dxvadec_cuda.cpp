@@ -39,6 +39,12 @@ std::string vpx_source(const std::string& name, const std::string& encoder,
            size, pictures),
       parser);
 }
+std::string jpeg_source(const std::string& name, const std::string& size,
+                        const std::string& options = "") {
+  return source(clip("cuda-" + name + ".mkv",
+                     "-c:v mjpeg -qscale:v 3 -pix_fmt yuvj420p " + options, size, 10),
+                "jpegparse");
+}
 std::string vp9_clip() {
   return vpx_source("vp9", "libvpx-vp9", "176x144", 60);
 }
@@ -56,6 +62,8 @@ std::vector<Stream> streams() {
        vpx_source("ten-131x97", "libvpx-vp9 -pix_fmt yuv420p10le -profile:v 2 -vf scale=131:97",
                   "132x98"),
        "avdec_vp9"},
+      {"JPEG", jpeg_source("jpeg", "176x144"), "avdec_mjpeg"},
+      {"JPEG, odd", jpeg_source("jpeg-131x97", "132x98", "-vf scale=131:97"), "avdec_mjpeg"},
   };
 }
 
@@ -371,18 +379,6 @@ GST_START_TEST(av1_that_becomes_a_column_narrower_has_another_decoder) {
 }
 GST_END_TEST
 
-// Although the GPU offers it (docs/design/nvidia.md).
-GST_START_TEST(nvdec_is_not_asked_for_jpeg) {
-  const std::string from =
-      source(clip("cuda-jpeg.mkv", "-c:v mjpeg -qscale:v 3 -pix_fmt yuvj420p", "176x144", 10),
-             "jpegparse");
-  const Decoded out = decode_opaque(from);
-  expect_right(out, decode(from, "avdec_mjpeg").pictures);
-  fail_unless_equals_uint64(out.step("software"), out.pictures.size());
-  fail_unless_equals_uint64(out.reason("profile-unsupported"), out.pictures.size());
-}
-GST_END_TEST
-
 GST_START_TEST(without_a_device_software_decodes) {
   set_fault("no-device");
   const Decoded out = decode_opaque(vp9_clip());
@@ -593,7 +589,6 @@ int main(int argc, char** argv) {
   tcase_add_test(tests, a_device_that_is_lost_while_it_decodes_is_told_from_one_that_fails);
   tcase_add_test(tests, a_device_that_is_lost_on_the_last_pictures_is_replaced_by_software);
   tcase_add_test(tests, streams_that_nvdec_does_not_decode_go_to_software);
-  tcase_add_test(tests, nvdec_is_not_asked_for_jpeg);
   tcase_add_test(tests, av1_pictures_of_other_sizes_go_to_software);
   tcase_add_test(tests, av1_that_becomes_a_column_narrower_has_another_decoder);
   tcase_add_test(tests, vp9_that_changes_its_size_and_goes_on_predicting_goes_to_software);

@@ -31,6 +31,7 @@ constexpr int kLaunchFailed = 719;
 constexpr int kNotSupported = 801;
 constexpr int kTimesAsked = 2;  // before a copy is made
 constexpr size_t kGranularity = size_t{2} << 20;
+constexpr unsigned kNonBlocking = 1;  // CU_STREAM_NON_BLOCKING
 
 std::recursive_mutex everything;
 std::map<uint64_t, std::shared_ptr<vulkan::ExportableMemory>> allocations;
@@ -41,6 +42,7 @@ unsigned copies = 0;
 unsigned events = 0;
 std::atomic<bool> device_is_lost = false;
 std::atomic<unsigned> losses = 0;
+CUstream_st default_stream;
 thread_local std::vector<CUctx_st*> stack;
 
 struct Live {
@@ -91,7 +93,9 @@ uint8_t* host_address(uint64_t device_address) {
 }
 
 void enqueue(CUstream_st* stream, std::function<void()> work) {
+  if (!stream) stream = &default_stream;
   const std::lock_guard guard(stream->lock);
+  if (stream == &default_stream && stream->work.empty()) stream->losses_before = losses;
   stream->work.push_back(std::move(work));
 }
 
@@ -99,7 +103,14 @@ void enqueue(CUstream_st* stream, std::function<void()> work) {
 
 namespace {
 
+uint64_t end_of(CUstream_st* stream) {
+  const std::lock_guard guard(stream->lock);
+  return stream->done + stream->work.size();
+}
+
 void run_until(CUstream_st* stream, uint64_t position) {
+  if (stream != &default_stream && stream->waits_for_default)
+    run_until(&default_stream, end_of(&default_stream));
   const std::lock_guard guard(stream->lock);
   // What a lost device had in its queues is never done.
   if (stream->losses_before != losses) {
@@ -111,11 +122,6 @@ void run_until(CUstream_st* stream, uint64_t position) {
     stream->work.pop_front();
     ++stream->done;
   }
-}
-
-uint64_t end_of(CUstream_st* stream) {
-  const std::lock_guard guard(stream->lock);
-  return stream->done + stream->work.size();
 }
 
 int answer(int good = 0) {
@@ -211,11 +217,12 @@ int cuCtxGetCurrent(CUctx_st** context) {
   return 0;
 }
 
-int cuStreamCreate(CUstream_st** stream, unsigned) {
+int cuStreamCreate(CUstream_st** stream, unsigned flags) {
   if (stack.empty()) return kInvalidValue;
   if (answer() != 0) return answer();
   *stream = new CUstream_st;
   (*stream)->losses_before = losses;
+  (*stream)->waits_for_default = (flags & kNonBlocking) == 0;
   ++live.streams;
   return 0;
 }

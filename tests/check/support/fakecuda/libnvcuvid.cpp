@@ -117,9 +117,10 @@ struct Decoder {
   std::unique_ptr<Inner> inner;
   size_t pitch = 0;
   std::vector<std::vector<uint8_t>> pictures;  // by index: NV12 or P016
-  std::map<uint64_t, std::unique_ptr<uint8_t[]>> mapped;
-  std::vector<std::unique_ptr<uint8_t[]>> unmapped;  // overwritten, and kept for who reads on
+  std::map<uint64_t, std::shared_ptr<uint8_t[]>> mapped;
+  std::vector<std::shared_ptr<uint8_t[]>> unmapped;  // overwritten, and kept for who reads on
 
+  [[nodiscard]] bool is_jpeg() const { return info.codec == kJpeg; }
   [[nodiscard]] size_t sample() const { return info.output_format == kP016 ? 2 : 1; }
   [[nodiscard]] size_t rows() const { return (info.target_height + 1) / 2 * 2; }
   [[nodiscard]] size_t picture_bytes() const { return pitch * rows() / 2 * 3; }
@@ -141,7 +142,8 @@ struct Decoder {
                height = static_cast<size_t>(from.height);
     for (size_t y = 0; y < height; ++y)
       for (size_t x = 0; x < width; ++x) put(y, x, 0, x, y);
-    for (size_t y = 0; y < (height + 1) / 2; ++y)
+    const size_t chroma_rows = is_jpeg() ? info.height / 2 : (height + 1) / 2;
+    for (size_t y = 0; y < chroma_rows; ++y)
       for (size_t x = 0; x < (width + 1) / 2; ++x) {
         put(rows() + y, 2 * x, 1, x, y);
         put(rows() + y, 2 * x + 1, 2, x, y);
@@ -186,6 +188,7 @@ int cuvidCreateDecoder(Decoder** out, CreateInfo* info) {
   made->info = *info;
   if (info->codec == kVp8) made->inner = std::make_unique<Inner>("vp8");
   if (info->codec == kVp9) made->inner = std::make_unique<Inner>("vp9");
+  if (info->codec == kJpeg) made->inner = std::make_unique<Inner>("mjpeg");
   made->pitch = (info->target_width * made->sample() + 511) / 512 * 512;
   made->pictures.resize(info->decode_surfaces);
   *out = made.release();
@@ -220,11 +223,15 @@ int cuvidMapVideoFrame64(Decoder* decoder, int index, uint64_t* address, unsigne
       decoder->mapped.size() >= decoder->info.output_surfaces)
     return kInvalidValue;
   const auto& picture = decoder->pictures[static_cast<size_t>(index)];
-  std::unique_ptr<uint8_t[]> copy(new uint8_t[picture.size()]);
-  std::copy(picture.begin(), picture.end(), copy.get());
+  const std::shared_ptr<uint8_t[]> copy(new uint8_t[picture.size()]());
+  const auto fill = [picture, copy] { std::ranges::copy(picture, copy.get()); };
+  if (decoder->is_jpeg())
+    fakecuda::enqueue(nullptr, fill);
+  else
+    fill();
   *address = reinterpret_cast<uintptr_t>(copy.get());
   *pitch = static_cast<unsigned>(decoder->pitch);
-  decoder->mapped[*address] = std::move(copy);
+  decoder->mapped[*address] = copy;
   return 0;
 }
 
