@@ -57,6 +57,7 @@ make_clips() {
     encode "vp9-10-$size.webm" "$source" -pix_fmt yuv420p10le -profile:v 2 -c:v libvpx-vp9 -deadline realtime -cpu-used 8 -row-mt 1 -tile-columns 2 -b:v 3M -g 30
     encode "vp8-$size.webm" "$source" -pix_fmt yuv420p -c:v libvpx -deadline realtime -cpu-used 16 -b:v 3M -g 30
     encode "mpeg2-$size.mkv" "$source" -pix_fmt yuv420p -c:v mpeg2video -q:v 24 -bf 2 -g 15
+    encode "jpeg-$size.mkv" "$source" -pix_fmt yuvj420p -c:v mjpeg -q:v 24
     encode "av1-$size.webm" "$source" -pix_fmt yuv420p -c:v libsvtav1 -preset 12 -crf 50 -g 30 -svtav1-params enable-overlays=0
     encode "av1-10-$size.webm" "$source" -pix_fmt yuv420p10le -c:v libsvtav1 -preset 12 -crf 50 -g 30
   done
@@ -70,9 +71,11 @@ make_clips() {
   encode vp8-333x241.webm "$odd" -pix_fmt yuv420p -c:v libvpx -deadline realtime -cpu-used 8 -b:v 1M
   encode h264-mbaff.mp4 "$(picture_source 720x576 60)" -pix_fmt yuv420p -c:v libx264 -preset veryfast -flags +ilme+ildct -crf 26
   encode mpeg2-small.mkv "$(picture_source 352x288 6)" -pix_fmt yuv420p -c:v mpeg2video -q:v 4 -bf 2
-  # JPEG, which NVDEC is not asked for: in a container, an odd size, a file of pictures and nothing else, one picture.
+  # JPEG: in a container, an odd size, with restart markers as cameras have them, a file of pictures and nothing else,
+  # one picture.
   encode jpeg-small.mkv "$(picture_source 352x288 6)" -pix_fmt yuvj420p -c:v mjpeg -q:v 3
   encode jpeg-333x241.mkv "$(picture_source 334x242 6),scale=333:241" -pix_fmt yuvj420p -c:v mjpeg -q:v 3
+  encode jpeg-restart.mkv "$(picture_source 352x288 6)" -pix_fmt yuvj420p -c:v mjpeg -q:v 3 -threads 4 -thread_type slice
   encode jpeg-file.mjpeg "$(picture_source 354x290 6)" -pix_fmt yuvj420p -c:v mjpeg -q:v 5 -huffman optimal -f mjpeg
   encode jpeg-still.jpg "$(picture_source 854x480 1)" -pix_fmt yuvj420p -c:v mjpeg -q:v 2 -f mjpeg
   # And what no device is asked for.
@@ -90,8 +93,10 @@ make_clips() {
   for clip in "$clips"/*.*; do
     case ${clip##*/} in
       *.md5 | *.raw | small.h264 | large.h264 | fifty.h264) ;;
-      mpeg2-1080.* | mpeg2-2160.*) ;; # only for the time that they take
-      mpeg2-*) [ -s "$clip.raw" ] || pictures_of "$clip" nv12 rawvideo >"$clip.raw" ;;
+      mpeg2-1080.* | mpeg2-2160.* | jpeg-1080.* | jpeg-2160.*) ;; # only for the time that they take
+      mpeg2-* | jpeg-small.* | jpeg-333x241.* | jpeg-restart.* | jpeg-file.* | jpeg-still.*)
+        [ -s "$clip.raw" ] || pictures_of "$clip" nv12 rawvideo >"$clip.raw"
+        ;;
       vp9-10-333x241.*) [ -s "$clip.md5" ] || md5_of_odd_p010 "$clip" >"$clip.md5" ;;
       *) [ -s "$clip.md5" ] || md5_of "$clip" "$(format_of "$clip")" >"$clip.md5" ;;
     esac

@@ -28,6 +28,7 @@
 
 #include "gst/common/gst_ptr.hpp"
 #include "lib/cuda/device.hpp"
+#include "tests/gpu/parsers.hpp"
 
 namespace dxva::gpu {
 namespace {
@@ -196,6 +197,7 @@ GstPadProbeReturn on_data(GstPad*, GstPadProbeInfo* info, gpointer data) {
 }
 
 int run(const Options& options) {
+  use_all_parsers();
   const std::string line = "filesrc location=\"" + options.clip +
                            "\" ! parsebin ! dxvadec name=d device=" + options.device +
                            " zero-copy=" + options.zero_copy +

@@ -54,7 +54,7 @@ library() { # SONAME
 
 make_pack() {
   [ -e "$root/build/build.ninja" ] || die "there is no build: ./dev shell -c true makes one"
-  ninja -C "$root/build" tests/gpu/gpu_suite tests/gpu/gpu_decode product >&2
+  ninja -C "$root/build" tests/gpu/gpu_suite tests/gpu/gpu_decode tests/gpu/gpu_reference product >&2
   rm -rf "$pack"
   mkdir -p "$pack/lib"
   cp "$root/build/tests/gpu/gpu_suite" "$pack/"
