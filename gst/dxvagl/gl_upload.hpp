@@ -43,6 +43,7 @@ class GlUpload {
 
   [[nodiscard]] bool gl_start() { return uploader_.start(element_.context); }
   void gl_stop() { uploader_.stop(); }
+  void finish() { uploader_.finish(); }
   void reset();
   [[nodiscard]] std::shared_ptr<GlSession> session() const { return uploader_.session(); }
 

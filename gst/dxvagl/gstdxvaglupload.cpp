@@ -135,6 +135,7 @@ gboolean on_stop(GstBaseTransform* element) {
   // Frames that GL has read are back with their producer before this returns.
   const auto session = impl(element).session();
   const gboolean ok = GST_BASE_TRANSFORM_CLASS(gst_dxva_gl_upload_parent_class)->stop(element);
+  impl(element).finish();
   if (session) session->releases().finish();
   return ok;
 }

@@ -83,12 +83,15 @@ void Uploader::stop() {
     const std::lock_guard guard(lock_);
     session = std::exchange(session_, nullptr);
   }
-  uploads_.forget();
-  active_.reset();
   if (!session) return;
   session->cache()->clear();
   session->pool().clear();
   SpentFences::end(session->context());
+}
+
+void Uploader::finish() {
+  uploads_.forget();
+  active_.reset();
 }
 
 std::shared_ptr<GlSession> Uploader::session() const {

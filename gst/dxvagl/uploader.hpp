@@ -25,9 +25,12 @@ namespace dxva::gst {
 // for what says otherwise.
 class Uploader {
  public:
-  // GL-thread only: the context came or goes. Buffers that are still out keep their own hold.
+  // GL-thread only: the context came or goes, which may be in the middle of a frame, when
+  // somebody else asks for caps. Buffers that are still out keep their own hold.
   [[nodiscard]] bool start(GstGLContext* context);
   void stop();
+  // No frame comes any more.
+  void finish();
   // Any thread; null before start().
   [[nodiscard]] std::shared_ptr<GlSession> session() const;
 
