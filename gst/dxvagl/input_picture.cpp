@@ -31,10 +31,14 @@ uint32_t drm_fourcc(const GstVideoInfo& info) {
 }
 
 // A meta under DMA_DRM caps may carry that as its format, which 1.22 has no name for.
-bool meta_format_fits(GstVideoFormat of_meta, const GstVideoInfo& info) {
-  if (of_meta == GST_VIDEO_INFO_FORMAT(&info)) return true;
-  const char* name = gst_video_format_to_string(of_meta);
-  return name && std::strcmp(name, "DMA_DRM") == 0;
+bool meta_format_fits(const GstVideoMeta& meta, const GstVideoInfo& info) {
+  // Not read as what it is: a later GStreamer has formats that this enum cannot hold.
+  int number = 0;
+  static_assert(sizeof number == sizeof meta.format);
+  std::memcpy(&number, &meta.format, sizeof number);
+  if (number == GST_VIDEO_INFO_FORMAT(&info)) return true;
+  static const int dma_drm = gst_video_format_from_string("DMA_DRM");
+  return number != GST_VIDEO_FORMAT_UNKNOWN && number == dma_drm;
 }
 
 // Moves the planes to the crop's first pixel. Sub-sampled planes move by whole samples: the
@@ -133,7 +137,7 @@ Result<InputPicture> look_at(GstBuffer* buffer, const GstVideoInfo& info, uint64
   InputPicture picture{
       .info = &info, .plane_count = GST_VIDEO_INFO_N_PLANES(&info), .modifier = modifier};
   const GstVideoMeta* meta = gst_buffer_get_video_meta(buffer);
-  if (meta && !meta_format_fits(meta->format, info))
+  if (meta && !meta_format_fits(*meta, info))
     return refusal(Reason::FormatUnsupported,
                    "the video meta has another format than the caps");
   if (meta && meta->n_planes < picture.plane_count)

@@ -224,6 +224,19 @@ const Case kCases[] = {
        gst_buffer_get_video_meta(buffer.get())->format = GST_VIDEO_FORMAT_I420;
        return buffer;
      }},
+    {"no format", "format-unsupported", End::Dropped, good,
+     [](const FrameLayout& l) {
+       GstPtr<GstBuffer> buffer = honest(l);
+       gst_buffer_get_video_meta(buffer.get())->format = GST_VIDEO_FORMAT_UNKNOWN;
+       return buffer;
+     }},
+    {"a format of a later GStreamer", "format-unsupported", End::Dropped, good,
+     [](const FrameLayout& l) {
+       GstPtr<GstBuffer> buffer = honest(l);
+       constexpr int kLater = 1000;
+       std::memcpy(&gst_buffer_get_video_meta(buffer.get())->format, &kLater, sizeof kLater);
+       return buffer;
+     }},
     {"a buffer without memory", nullptr, End::Dropped, good,
      [](const FrameLayout& l) {
        auto buffer = GstPtr<GstBuffer>::adopt(gst_buffer_new());
