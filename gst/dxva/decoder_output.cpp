@@ -156,11 +156,10 @@ Reason Decoder::lend(const decode::DecodedFrame& picture, const SurfaceLook& loo
   const bool copy_is_possible = agreement_.takes_system || copies_fit(agreement_);
   if (copy_is_possible && !has_room(picture.surface->pool())) return Reason::SurfacePoolEmpty;
 
-  auto memories =
-      SurfaceMemories::of(*picture.surface, look.exported,
-                          {.dmabuf = allocator_.get(),
-                           .opaque = opaque_allocator_.get(),
-                           .spare = active_.extra_surfaces >= kSparesFrom});
+  auto memories = SurfaceMemories::of(*picture.surface, look.exported,
+                                      {.dmabuf = allocator_.get(),
+                                       .opaque = opaque_allocator_.get(),
+                                       .spare = active_.extra_surfaces >= kSparesFrom});
   if (!memories) return Reason::ExportFailed;
   auto buffer = GstPtr<GstBuffer>::adopt(gst_buffer_new());
   if (!(*memories)->lend(buffer.get(), *picture.surface, pixels)) return Reason::SurfaceInUse;
@@ -269,8 +268,10 @@ Decoder::Outgoing Decoder::leave(const decode::DecodedFrame& picture, const Surf
   const auto unreadable = [&](const Error& error) -> Outgoing {
     GST_INFO_OBJECT(&element_, "%s", error.describe().c_str());
     gst_buffer_replace(&frame.output_buffer, nullptr);
-    return {.unreadable = picture.surface->pool().device_is_lost() ? Reason::DeviceLost
-                                                                   : Reason::SyncFailed};
+    if (picture.surface->pool().device_is_lost()) return {.unreadable = Reason::DeviceLost};
+    // Drivers may wait for the picture once more when it is mapped.
+    return {.unreadable = error.reason == Reason::SyncFailed ? Reason::SyncFailed
+                                                             : Reason::ReadBackFailed};
   };
   out.flow = allocate_copy(frame, out.reason);
   if (out.flow != GST_FLOW_OK) return out;

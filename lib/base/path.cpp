@@ -77,6 +77,8 @@ const char* reason_name(Reason reason) {
       return "export-failed";
     case SyncFailed:
       return "sync-failed";
+    case ReadBackFailed:
+      return "read-back-failed";
     case DescriptorInvalid:
       return "descriptor-invalid";
     case SurfacePoolEmpty:

@@ -51,7 +51,8 @@ enum class Reason : uint8_t {
   // what the driver said
   ExportUnsupported,   // no vaExportSurfaceHandle in this libva or driver
   ExportFailed,        // it was called and failed for this surface
-  SyncFailed,          // vaSyncSurface failed
+  SyncFailed,          // the device did not say that a picture is done: vaSyncSurface, a fence
+  ReadBackFailed,      // it is done, and the CPU could not read it: vaDeriveImage, vaGetImage
   DescriptorInvalid,   // the driver's description contradicts itself
   SurfacePoolEmpty,    // all surfaces downstream may have are out: copied to keep one
   SurfacesNotMade,     // there is no memory for surfaces

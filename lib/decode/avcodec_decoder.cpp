@@ -36,8 +36,8 @@ constexpr uint32_t kLongestWait = 16'000;
 
 bool is_device_failure(Reason reason) {
   using enum Reason;
-  return reason == DecodeErrors || reason == SyncFailed || reason == DeviceLost ||
-         reason == ContextNotMade || reason == SurfacesNotMade;
+  return reason == DecodeErrors || reason == SyncFailed || reason == ReadBackFailed ||
+         reason == DeviceLost || reason == ContextNotMade || reason == SurfacesNotMade;
 }
 
 Error refused_in_software(Reason reason) {

@@ -271,6 +271,14 @@ class Judge {
     return error.starts_with("crashed") || error.starts_with("hangs");
   }
 
+  [[nodiscard]] static const char* what_fails(std::string_view failure) {
+    if (failure == "sync-failed")
+      return _("The device takes a small clip, and does not finish its pictures (%s).");
+    if (failure == "read-back-failed")
+      return _("The device decodes a small clip, and its pictures cannot be read back (%s).");
+    return _("The device does not decode a small clip that its driver takes (%s).");
+  }
+
   void look_at_decoding() {
     const std::string error = decode("error").text();
     if (died(error)) {
@@ -293,15 +301,9 @@ class Judge {
       add_missing_frames();
     // The driver starts, says that it decodes the codec, and fails at it.
     for (const char* failure : {"device-lost", "decode-errors", "context-not-made",
-                                "surfaces-not-made", "sync-failed"})
+                                "surfaces-not-made", "sync-failed", "read-back-failed"})
       if (!hardware() && reason(failure)) {
-        add("device-fails",
-            fill(
-                failure == std::string("sync-failed")
-                    ? _("The device decodes a small clip, and does not finish its pictures, or "
-                        "they cannot be read back (%s).")
-                    : _("The device does not decode a small clip that its driver takes (%s)."),
-                std::string(failure)),
+        add("device-fails", fill(what_fails(failure), std::string(failure)),
             _("Try another driver (LIBVA_DRIVER_NAME) or another version of it; "
               "GST_DEBUG=dxva*:5 "
               "names the call that fails."));

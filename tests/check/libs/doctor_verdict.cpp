@@ -385,11 +385,17 @@ GST_START_TEST(what_does_not_come_out_has_a_remedy) {
 }
 GST_END_TEST
 
-GST_START_TEST(a_picture_that_cannot_be_read_back_is_told_as_such) {
+GST_START_TEST(a_picture_that_cannot_be_read_back_is_told_from_one_that_is_not_finished) {
   Json findings = machine();
   findings.at("decode/decoder").set("steps", with_steps(R"({"software": 8})"));
+  findings.at("decode/decoder").set("reasons", with_steps(R"({"read-back-failed": 8})"));
+  const auto unreadable = only(judged(findings), "device-fails");
+  ck_assert(unreadable.what.find("cannot be read back") != std::string::npos);
+  ck_assert(!unreadable.remedy.empty());
   findings.at("decode/decoder").set("reasons", with_steps(R"({"sync-failed": 8})"));
-  ck_assert(only(judged(findings), "device-fails").what.find("read back") != std::string::npos);
+  const auto unfinished = only(judged(findings), "device-fails");
+  ck_assert(unfinished.what.find("does not finish") != std::string::npos);
+  ck_assert(unfinished.what.find("read back") == std::string::npos);
 }
 GST_END_TEST
 
@@ -444,7 +450,8 @@ int main(int argc, char** argv) {
   tcase_add_test(cases, who_forbids_the_cpu_hears_that_it_is_why_nothing_plays);
   tcase_add_test(cases, what_was_left_out_because_of_what_hangs_is_no_fault_of_its_own);
   tcase_add_test(cases, what_does_not_come_out_has_a_remedy);
-  tcase_add_test(cases, a_picture_that_cannot_be_read_back_is_told_as_such);
+  tcase_add_test(cases,
+                 a_picture_that_cannot_be_read_back_is_told_from_one_that_is_not_finished);
   tcase_add_test(cases, a_name_that_is_none_of_cudas_is_told_once);
   tcase_add_test(cases, a_codec_the_device_lacks_is_expected_in_software);
   tcase_add_test(cases, findings_of_nothing_are_no_crash);

@@ -151,7 +151,8 @@ def check_remedies(tap: Tap, doctor: str) -> None:
     """Faults that once had a sentence and no remedy, or the wrong sentence."""
     for variables, name, word in (
             ({"GST_DXVA_SOFTWARE_FALLBACK": "0", "DXVASOFT_FAULT": "endpicture:from=3"}, "software-fallback-off", "decode-errors"),
-            ({"DXVASOFT_EXPORT": "missing", "DXVASOFT_FAULT": "getimage:every=1,deriveimage:every=1"}, "device-fails", "read back"),
+            ({"DXVASOFT_EXPORT": "missing", "DXVASOFT_FAULT": "getimage:every=1,deriveimage:every=1"}, "device-fails", "read-back-failed"),
+            ({"DXVASOFT_FAULT": "sync:from=1"}, "device-fails", "sync-failed"),
             ({"GST_DXVA_DEVICE": "cuda:x"}, "asked-device", "cuda:x")):
         _, problems, log = examine(doctor, **variables)
         told = problems.get(name, {})

@@ -177,9 +177,9 @@ ROWS = [
     fault("deriveimage:from=1", all_on("exported")),
     fault("export:from=1,deriveimage:from=1", all_on("cpu-copy", "export-failed")),
     fault("export:from=1,getimage:from=1", all_on("cpu-copy", "export-failed")),
-    same("layout tiled, fault getimage:at=9", then("cpu-copy", "software", "sync-failed", at=8, before="modifier-not-linear"),
+    same("layout tiled, fault getimage:at=9", then("cpu-copy", "software", "read-back-failed", at=8, before="modifier-not-linear"),
          LAYOUT="tiled", MODIFIERS="ignored", FAULT="getimage:at=9"),
-    fault("export:from=1,deriveimage:from=1,getimage:from=1", all_on("software", "sync-failed")),
+    fault("export:from=1,deriveimage:from=1,getimage:from=1", all_on("software", "read-back-failed")),
 
     fault("sync:at=40", then("exported", "software", "sync-failed")),
     fault("sync:from=40", then("exported", "software", "sync-failed")),
@@ -194,7 +194,7 @@ ROWS = [
     fault("createbuffer:at=101", then("exported", "software", "decode-errors")),
     fault("createbuffer:at=102", then("exported", "software", "decode-errors")),
     fault("createbuffer:from=100", then("exported", "software", "decode-errors")),
-    fault("export:from=1,deriveimage:from=1,createimage:from=1", all_on("software", "sync-failed")),
+    fault("export:from=1,deriveimage:from=1,createimage:from=1", all_on("software", "read-back-failed")),
     fault("createcontext:from=1", all_on("software", "context-not-made")),
     # libavcodec asks for two configs; only the second is the decoder's.
     fault("createconfig:from=1", all_on("software", "context-not-made")),
