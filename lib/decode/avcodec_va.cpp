@@ -25,17 +25,10 @@ bool has_field_pairs(AVCodecID codec) {
   return codec == AV_CODEC_ID_H264 || codec == AV_CODEC_ID_MPEG2VIDEO;
 }
 
-// Whose libavcodec decoder goes on without a slice that the driver had no buffer for, and tells
-// nobody; that of JPEG since FFmpeg 7.1 calls the packet invalid when it has no other slice.
-// The others return the failure.
-bool hides_refused_buffers(Codec codec) {
-  return codec == Codec::H264 || codec == Codec::Jpeg;
-}
-
 // What libavcodec's pictures need to the end, which outlive the decoder.
 struct DeviceOwner {
   std::shared_ptr<va::Display> display;
-  std::shared_ptr<va::WatchedDisplay> watched;  // null: not needed
+  std::shared_ptr<va::WatchedDisplay> watched;
 };
 
 // Surfaces that are larger than a stream needs are used again up to so many times its size.
@@ -81,12 +74,9 @@ Result<std::unique_ptr<Hwaccel>> VaHwaccel::create(Codec codec,
                  .call = "av_hwdevice_ctx_alloc",
                  .text = "this libavcodec was built without VA-API",
                  .reason = Reason::NoDevice};
-  auto watched = hides_refused_buffers(codec)
-                     ? std::make_shared<va::WatchedDisplay>(display->get())
-                     : nullptr;
+  auto watched = std::make_shared<va::WatchedDisplay>(display->get());
   auto* context = reinterpret_cast<AVHWDeviceContext*>(device->data);
-  static_cast<AVVAAPIDeviceContext*>(context->hwctx)->display =
-      watched ? watched->get() : display->get();
+  static_cast<AVVAAPIDeviceContext*>(context->hwctx)->display = watched->get();
   context->user_opaque = new DeviceOwner{.display = display, .watched = watched};
   context->free = [](AVHWDeviceContext* dying) {
     delete static_cast<DeviceOwner*>(dying->user_opaque);
@@ -218,9 +208,9 @@ void VaHwaccel::end_call(const AVCodecContext& context, int answer) {
   if (!pool_) return;
   // EIO is vaBeginPicture, vaRenderPicture or vaEndPicture failing, and nothing else is.
   accel::Severity severity = severity_of(answer, AVERROR(EIO));
-  if (watched_ && watched_->take_refused_buffers() > 0)
+  if (watched_->take_refused_buffers() > 0)
     severity = std::max(severity, accel::Severity::Severe);
-  noticed_.unstarted = watched_ && watched_->take_unstarted_pictures() > 0;
+  noticed_.unstarted = watched_->take_unstarted_pictures() > 0;
   if (accel::stops(severity) && pool_->device_is_lost()) severity = accel::Severity::Fatal;
   noticed_.severity = severity;
   pool_->end_pairs(severity);

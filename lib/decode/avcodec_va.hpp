@@ -36,7 +36,7 @@ class VaHwaccel final : public Hwaccel {
 
   const Codec codec_;
   const std::shared_ptr<va::Display> display_;
-  const std::shared_ptr<va::WatchedDisplay> watched_;  // null: libavcodec tells of all failures
+  const std::shared_ptr<va::WatchedDisplay> watched_;
 };
 
 }  // namespace dxva::decode
