@@ -509,6 +509,13 @@ Status AvcodecDecoder::restart_larger(const StoredPacket& packet) {
 
 }  // namespace
 
+std::string avcodec_version_text() {
+  const unsigned version = avcodec_version();
+  return std::to_string(AV_VERSION_MAJOR(version)) + "." +
+         std::to_string(AV_VERSION_MINOR(version)) + "." +
+         std::to_string(AV_VERSION_MICRO(version));
+}
+
 Result<std::unique_ptr<BitstreamDecoder>> make_avcodec_decoder(
     const StreamParams& params, Device device, SoftwareFallback fallback,
     std::shared_ptr<surface::Pool> spare) {

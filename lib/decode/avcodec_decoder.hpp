@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "lib/decode/bitstream_decoder.hpp"
@@ -18,5 +19,8 @@ enum class SoftwareFallback { Allowed, Forbidden };
 [[nodiscard]] Result<std::unique_ptr<BitstreamDecoder>> make_avcodec_decoder(
     const StreamParams& params, Device device, SoftwareFallback fallback,
     std::shared_ptr<surface::Pool> spare = nullptr);
+
+// "59.37.100": of the libavcodec that is loaded, not of the one that this was built with.
+[[nodiscard]] std::string avcodec_version_text();
 
 }  // namespace dxva::decode

@@ -30,6 +30,7 @@ constexpr int kUsage = 64;  // EX_USAGE of sysexits.h; the lower ones are verdic
 struct Options {
   std::string device;
   bool json = false;
+  bool version = false;
   std::string html;
   std::string probe;  // hidden: be a child
   bool pictures = false;
@@ -44,7 +45,7 @@ std::string take(char* text) {
 
 bool parse(int argc, char** argv, Options& out) {
   char *device = nullptr, *html = nullptr, *probe = nullptr;
-  gboolean json = FALSE, pictures = FALSE, without_gl = FALSE;
+  gboolean json = FALSE, version = FALSE, pictures = FALSE, without_gl = FALSE;
   const GOptionEntry entries[] = {
       {"device", 0, 0, G_OPTION_ARG_FILENAME, &device,
        N_("what decodes: auto, software (the bundled driver), cuda or a render node"),
@@ -53,6 +54,9 @@ bool parse(int argc, char** argv, Options& out) {
        nullptr},
       {"html", 0, 0, G_OPTION_ARG_FILENAME, &html,
        N_("write a report with pictures, to attach to a bug report; - is stdout"), N_("FILE")},
+      {"version", 0, 0, G_OPTION_ARG_NONE, &version,
+       N_("print the versions of this program and of the libraries that it runs with"),
+       nullptr},
       {"probe", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &probe, "", nullptr},
       {"pictures", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &pictures, "", nullptr},
       {"without-gl", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &without_gl, "", nullptr},
@@ -90,6 +94,7 @@ bool parse(int argc, char** argv, Options& out) {
   g_option_context_free(context);
   out = {.device = take(device),
          .json = json != 0,
+         .version = version != 0,
          .html = take(html),
          .probe = take(probe),
          .pictures = pictures != 0,
@@ -213,6 +218,15 @@ int complain(const Error& error) {
   return kUsage;
 }
 
+int print_versions() {
+  const Json versions = probe_versions();
+  std::printf("dxva-doctor %s\n%s\n%s\nlibavcodec %s\n", VERSION,
+              versions.at("gstreamer").text().c_str(), versions.at("libva").text().c_str(),
+              versions.at("libavcodec").text().c_str());
+  const Status written = flush(stdout, "stdout");
+  return written ? 0 : complain(written.error());
+}
+
 int run(int argc, char** argv) {
   std::setlocale(LC_ALL, "");
   bind_translations();
@@ -220,6 +234,7 @@ int run(int argc, char** argv) {
   Options options;
   if (!parse(argc, argv, options)) return kUsage;
   if (!options.probe.empty()) be_child(options);
+  if (options.version) return print_versions();
   const bool page_on_stdout = options.html == "-";
   std::optional<OutputFile> page;
   if (!options.html.empty() && !page_on_stdout) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include <dlfcn.h>
 #include <glib.h>
 #include <gst/gst.h>
 #include <sys/utsname.h>
@@ -11,6 +12,7 @@
 #include <fstream>
 #include <string>
 
+#include "lib/decode/avcodec_decoder.hpp"
 #include "lib/drm/device_id.hpp"
 #include "tools/doctor/probes.hpp"
 
@@ -30,6 +32,16 @@ std::string link_name(const std::filesystem::path& link) {
   return failed ? std::string() : target.filename().string();
 }
 
+// "libva.so.2.1700.0". libva tells its version to those only who start a driver.
+std::string libva_file() {
+  Dl_info about{};
+  if (::dladdr(::dlsym(RTLD_DEFAULT, "vaInitialize"), &about) == 0 || !about.dli_fname)
+    return {};
+  std::error_code failed;
+  const auto file = std::filesystem::canonical(about.dli_fname, failed);
+  return failed ? std::string() : file.filename().string();
+}
+
 // The same GPU's node for screens.
 std::string primary_of(const std::filesystem::path& device) {
   std::error_code failed;
@@ -46,6 +58,16 @@ std::string access_of(const std::string& node) {
 
 }  // namespace
 
+Json probe_versions() {
+  Json out = Json::object();
+  char* gstreamer = gst_version_string();
+  out.set("gstreamer", gstreamer);
+  g_free(gstreamer);
+  out.set("libva", libva_file());
+  out.set("libavcodec", decode::avcodec_version_text());
+  return out;
+}
+
 Json probe_system() {
   Json out = Json::object();
   char* os = g_get_os_info(G_OS_INFO_KEY_PRETTY_NAME);
@@ -56,9 +78,8 @@ Json probe_system() {
     out.set("kernel", kernel.release);
     out.set("machine", kernel.machine);
   }
-  char* gstreamer = gst_version_string();
-  out.set("gstreamer", gstreamer);
-  g_free(gstreamer);
+  const Json versions = probe_versions();
+  for (const std::string& name : versions.names()) out.set(name.c_str(), versions.at(name));
   out.set("gst-dxva", VERSION);
   return out;
 }

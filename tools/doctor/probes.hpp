@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Each looks at one thing and says what it found as a JSON object. The first two are harmless;
+// Each looks at one thing and says what it found as a JSON object. The first four are harmless;
 // the others start drivers and run in children of their own (child.hpp).
 
 #include <string>
@@ -10,7 +10,9 @@
 
 namespace dxva::doctor {
 
-// Versions, and the variables in force that change what happens.
+// Of the libraries that are loaded, not of those that this was built with.
+[[nodiscard]] Json probe_versions();
+// Those and more, and the variables in force that change what happens.
 [[nodiscard]] Json probe_system();
 [[nodiscard]] Json probe_environment();
 // /dev/dri by sysfs: nodes, kernel drivers, and whether this user may open them.

@@ -218,6 +218,12 @@ int run(int argc, char** argv) {
   textdomain(GETTEXT_PACKAGE);
   const auto options = parse_options(argc, argv);
   if (!options) return complain(options.error());
+  if (options->version) {
+    const Owned<char> gstreamer(gst_version_string());
+    std::printf("dxva-play %s\n%s\n", VERSION, gstreamer.get());
+    const Status written = flush(stdout, "stdout");
+    return written ? 0 : complain(written.error());
+  }
   gst_init(nullptr, nullptr);
   silence_harmless_warnings();
   const auto summary = play(*options);

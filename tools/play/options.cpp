@@ -37,12 +37,13 @@ Result<Options> parse_options(int argc, char** argv) {
   char *import = nullptr, *device = nullptr, *zero_copy = nullptr, *layout = nullptr,
        *framemd5 = nullptr, *sheet = nullptr, *timeline = nullptr, *keep = nullptr;
   char** media = nullptr;
-  gboolean check = FALSE, json = FALSE, window = FALSE, hold = FALSE;
+  gboolean check = FALSE, json = FALSE, window = FALSE, hold = FALSE, version = FALSE;
   const GOptionEntry entries[] = {
       {"import", 0, 0, G_OPTION_ARG_STRING, &import,
        N_("how surfaces reach GL: auto, egl, memory-object or copy"), N_("STEP")},
       {"device", 0, 0, G_OPTION_ARG_STRING, &device,
-       N_("what decodes: auto, software (the bundled driver), cuda or a render node"), N_("DEVICE")},
+       N_("what decodes: auto, software (the bundled driver), cuda or a render node"),
+       N_("DEVICE")},
       {"zero-copy", 0, 0, G_OPTION_ARG_STRING, &zero_copy,
        N_("whether pictures leave the decoder as surfaces: auto, require or off"),
        N_("WHETHER")},
@@ -61,6 +62,9 @@ Result<Options> parse_options(int argc, char** argv) {
        N_("where the contact sheet goes; none writes none"), N_("PNG")},
       {"timeline", 0, 0, G_OPTION_ARG_FILENAME, &timeline,
        N_("draw where each frame's time went, and which frames took a worse step"), N_("SVG")},
+      {"version", 0, 0, G_OPTION_ARG_NONE, &version,
+       N_("print the versions of this program and of the libraries that it runs with"),
+       nullptr},
       {"hold", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &hold,
        N_("keep every frame to the end, as a sink does that gives none back"), nullptr},
       {"keep", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_FILENAME, &keep,
@@ -89,6 +93,7 @@ Result<Options> parse_options(int argc, char** argv) {
       .json = json != FALSE,
       .window = window != FALSE,
       .hold = hold != FALSE,
+      .version = version != FALSE,
   };
   const std::string folder = take(keep);
   std::vector<std::string> given;
@@ -98,6 +103,7 @@ Result<Options> parse_options(int argc, char** argv) {
     const Owned<GError> owned(failure);
     return usage_error(failure->message);
   }
+  if (options.version) return options;
   if (given.size() > 1) return usage_error(_("more than one MEDIA"));
   if (!given.empty()) {
     auto path = path_of(given.front());

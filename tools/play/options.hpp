@@ -21,7 +21,8 @@ struct Options {
   bool check = false;
   bool json = false;
   bool window = false;
-  bool hold = false;  // keep every frame to the end, as a sink does that gives none back
+  bool hold = false;     // keep every frame to the end, as a sink does that gives none back
+  bool version = false;  // nothing else then
 };
 
 // BadInput: the command line is wrong, the text says where. `--help` prints and ends the

@@ -276,11 +276,15 @@ def main() -> None:
     check_outputs(tap, doctor)
     ran = rig.run(f"\"{doctor}\" --device $'a\\xffb'")
     tap.case(ran.status == 64 and "--device" in ran.err, "a device whose name is no text: it is said which argument", str(ran))
-    options = re.findall(r"^  (?:-h, )?--([a-z]+)", rig.run([doctor, "--help"]).out, re.MULTILINE)
+    options = set(re.findall(r"^  (?:-h, )?--([a-z]+)", rig.run([doctor, "--help"]).out, re.MULTILINE))
     manual = MANUAL.read_text(encoding="utf-8").replace("\\-", "-")
-    missing = [option for option in options if f"--{option}" not in manual]
-    tap.case({"device", "json", "html"} <= set(options) and not missing, "the manual page has every option",
-             f"{options}, not there: {missing}")
+    told = set(re.findall(r"--([a-z]+)", manual))
+    tap.case({"device", "json", "html", "version"} <= options and options == told, "the manual page has every option, and no other",
+             f"{options ^ told} of {options}")
+    ran = rig.run([doctor, "--version"])
+    asked = rig.run(["pkg-config", "--modversion", "gstreamer-1.0"]).out.strip()
+    tap.case(ran.status == 0 and re.fullmatch(rf"dxva-doctor \S+\nGStreamer {re.escape(asked)}.*\nlibva\.so\.2\S*\nlibavcodec [\d.]+\n", ran.out)
+             is not None and ran.err == "", "--version: of the program and of its libraries", str(ran))
     tap.case(all(f".B {status}\n" in manual for status in (*OUTCOMES, 64)), "the manual page has every exit status")
     tap.end()
 

@@ -276,6 +276,9 @@ def main() -> None:
     tap.case(ran.status == 1 and ran.out == "" and ran.err == "dxva-play: /nonexistent/sheet.png: No such file or directory\n",
              "a contact sheet that cannot be written fails before it plays", str(ran))
     check_outputs(tap)
+    ran = rig.run([PLAYER, "--version"])
+    tap.case(ran.status == 0 and re.fullmatch(r"dxva-play [\d.]+\nGStreamer 1\.\S.*\n", ran.out) is not None and ran.err == "",
+             "--version needs no video", str(ran))
     for options in (["--import", "nonsense"], ["--bogus"], ["a", "b"], [""], ["file://%"]):
         ran = rig.run([PLAYER, *options, *([rig.clip()] if options[0].startswith("--") else [])])
         tap.case(ran.status == 2 and len(ran.err.splitlines()) == 1,
