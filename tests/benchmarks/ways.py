@@ -120,6 +120,14 @@ class Runs:
         pairs = list(zip(self.of.get(name, []), self.of.get(base, [])))
         return statistics.median(cpu_ms(a) - cpu_ms(b) for a, b in pairs) if pairs else None
 
+    def spread(self, name: str, base: str) -> str:
+        """How far apart the rounds' differences are: without the lowest quarter and the highest."""
+        differences = [cpu_ms(a) - cpu_ms(b) for a, b in zip(self.of.get(name, []), self.of.get(base, []))]
+        if len(differences) < 2:
+            return "in one round"
+        low, _, high = statistics.quantiles(differences, n=4, method="inclusive")
+        return f"{low:.2f} to {high:.2f} in the middle half of {len(differences)} rounds"
+
 
 def in_turns(plan: Plan, ways: list, warm_up: int, frames: int, title: str, streams: int = 1,
              rounds: int | None = None) -> Runs:
