@@ -11,7 +11,6 @@
 #include <gst/video/video.h>
 
 #include <cstdio>
-#include <cstdlib>
 
 namespace {
 
@@ -86,7 +85,11 @@ void on_element(GstBin*, GstBin*, GstElement* element, gpointer) {
 int main(int argc, char** argv) {
   gst_init(&argc, &argv);
   if (argc != 4) return complain("usage: thumbnailer MEDIA SECONDS OUT.png");
-  const double seconds = std::atof(argv[2]);
+  char* end = nullptr;
+  const double seconds = g_ascii_strtod(argv[2], &end);
+  constexpr double kLast = 1e9;  // as nanoseconds an integer still
+  if (end == argv[2] || *end != 0 || !(seconds >= 0 && seconds <= kLast))
+    return complain("SECONDS is no time; usage: thumbnailer MEDIA SECONDS OUT.png");
   GstElement* playbin = gst_element_factory_make("playbin", nullptr);
   GstElement* sink = gst_element_factory_make("fakesink", nullptr);
   if (!playbin || !sink) return complain("GStreamer's base plugins are not installed");

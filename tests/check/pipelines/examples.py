@@ -70,6 +70,10 @@ def main() -> None:
         tap.case(ran.status == 1 and "thumbnailer:" in ran.err, "thumbnailer says what it cannot play", str(ran))
         ran = rig.run([thumbnailer, rig.clip(), "1000", str(Path(folder, "late.png"))])
         tap.case(ran.status == 1 and "thumbnailer: there is no " in ran.err, "and that the video is shorter", str(ran))
+        for odd in ("late.png", "-1", "1e300", "nan", ""):
+            ran = rig.run([thumbnailer, rig.clip(), odd, str(Path(folder, "odd.png"))])
+            tap.case(ran.status == 1 and "SECONDS is no time" in ran.err and not Path(folder, "odd.png").exists(),
+                     f"and that '{odd}' is no number of seconds", str(ran))
 
     if not player:
         tap.skip("player", "SDL2 or GStreamer's X11 headers are missing")
