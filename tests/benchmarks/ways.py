@@ -115,10 +115,10 @@ class Runs:
         pairs = list(zip(self.of.get(ours, []), self.of.get(theirs, [])))
         return statistics.median(value(a) / value(b) for a, b in pairs) if pairs else None
 
-    def added(self, name: str, base: str) -> float | None:
+    def added(self, name: str, base: str, value=cpu_ms) -> float | None:
         """The median of the rounds' differences, in ms per frame."""
         pairs = list(zip(self.of.get(name, []), self.of.get(base, [])))
-        return statistics.median(cpu_ms(a) - cpu_ms(b) for a, b in pairs) if pairs else None
+        return statistics.median(value(a) - value(b) for a, b in pairs) if pairs else None
 
     def spread(self, name: str, base: str) -> str:
         """How far apart the rounds' differences are: without the lowest quarter and the highest."""
