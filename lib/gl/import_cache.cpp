@@ -2,6 +2,7 @@
 #include "lib/gl/import_cache.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace dxva::gl {
 
@@ -17,20 +18,34 @@ ImportKey ImportKey::of(const video::ImageDescription& image) {
   return key;
 }
 
-ImportCache::Entries::iterator ImportCache::locate(const ImportKey& key) {
-  return std::find_if(entries_.begin(), entries_.end(),
-                      [&](const Entry& entry) { return entry.key == key; });
+uint32_t ImportKey::tag() const {
+  uint64_t mixed = 0;
+  const auto mix = [&](uint64_t value) { mixed = (mixed ^ value) * 0x9E3779B97F4A7C15; };
+  for (const Plane& plane : planes) {
+    mix(plane.buffer.device);
+    mix(plane.buffer.inode);
+    mix(plane.offset);
+    mix(plane.pitch_bytes);
+  }
+  return static_cast<uint32_t>(mixed >> 32);
+}
+
+ImportCache::Entry* ImportCache::locate(const ImportKey& key) {
+  const uint32_t tag = key.tag();
+  for (size_t i = 0; i < tags_.size(); ++i)
+    if (tags_[i] == tag && entries_[i].key == key) return &entries_[i];
+  return nullptr;
 }
 
 ImportCache::Answer ImportCache::find(const ImportKey& key) {
   const std::lock_guard guard(lock_);
   ++frame_;
-  const auto entry = locate(key);
-  if (entry == entries_.end()) {
+  Entry* entry = locate(key);
+  if (!entry) {
     ++counts_.misses;
     return {.kind = Answer::Kind::Miss};
   }
-  entries_.splice(entries_.begin(), entries_, entry);
+  entry->used_at = ++uses_;
   if (entry->imported) {
     ++counts_.hits;
     return {.kind = Answer::Kind::Hit, .imported = entry->imported};
@@ -40,55 +55,58 @@ ImportCache::Answer ImportCache::find(const ImportKey& key) {
   return {.kind = Answer::Kind::Miss};
 }
 
-void ImportCache::trim(Entries& out) {
-  while (entries_.size() > capacity_)
-    out.splice(out.end(), entries_, std::prev(entries_.end()));
+ImportCache::Entry ImportCache::take(size_t index) {
+  Entry taken = std::exchange(entries_[index], std::move(entries_.back()));
+  tags_[index] = tags_.back();
+  entries_.pop_back();
+  tags_.pop_back();
+  return taken;
+}
+
+std::vector<ImportCache::Entry> ImportCache::put(Entry entry) {
+  std::vector<Entry> dropped;
+  if (const Entry* old = locate(entry.key))
+    dropped.push_back(take(static_cast<size_t>(old - entries_.data())));
+  entry.used_at = ++uses_;
+  tags_.push_back(entry.key.tag());
+  entries_.push_back(std::move(entry));
+  while (entries_.size() > capacity_) {
+    const auto oldest =
+        std::min_element(entries_.begin(), entries_.end(),
+                         [](const Entry& a, const Entry& b) { return a.used_at < b.used_at; });
+    dropped.push_back(take(static_cast<size_t>(oldest - entries_.begin())));
+  }
+  return dropped;
 }
 
 void ImportCache::store(const ImportKey& key, std::shared_ptr<const Imported> imported) {
-  Entries dropped;
-  {
-    const std::lock_guard guard(lock_);
-    if (const auto old = locate(key); old != entries_.end())
-      dropped.splice(dropped.end(), entries_, old);
-    entries_.push_front({.key = key, .imported = std::move(imported)});
-    trim(dropped);
-  }
+  std::vector<Entry> dropped;
+  const std::lock_guard guard(lock_);
+  dropped = put({.key = key, .imported = std::move(imported)});
 }
 
 void ImportCache::store_refusal(const ImportKey& key, Reason reason) {
-  Entries dropped;
-  {
-    const std::lock_guard guard(lock_);
-    uint64_t back_off = kFirstBackOff;
-    if (const auto old = locate(key); old != entries_.end()) {
-      if (!old->imported) back_off = std::min(old->back_off * 2, kLastBackOff);
-      dropped.splice(dropped.end(), entries_, old);
-    }
-    entries_.push_front(
-        {.key = key, .reason = reason, .back_off = back_off, .retry_at = frame_ + back_off});
-    trim(dropped);
-  }
+  std::vector<Entry> dropped;
+  const std::lock_guard guard(lock_);
+  uint64_t back_off = kFirstBackOff;
+  const Entry* old = locate(key);
+  if (old && !old->imported) back_off = std::min(old->back_off * 2, kLastBackOff);
+  dropped =
+      put({.key = key, .reason = reason, .back_off = back_off, .retry_at = frame_ + back_off});
 }
 
 void ImportCache::evict(const BufferIdentity& buffer) {
-  Entries dropped;
-  {
-    const std::lock_guard guard(lock_);
-    for (auto entry = entries_.begin(); entry != entries_.end();) {
-      const auto next = std::next(entry);
-      if (entry->key.uses(buffer)) dropped.splice(dropped.end(), entries_, entry);
-      entry = next;
-    }
-  }
+  std::vector<Entry> dropped;
+  const std::lock_guard guard(lock_);
+  for (size_t i = entries_.size(); i-- > 0;)
+    if (entries_[i].key.uses(buffer)) dropped.push_back(take(i));
 }
 
 void ImportCache::clear() {
-  Entries dropped;
-  {
-    const std::lock_guard guard(lock_);
-    dropped.swap(entries_);
-  }
+  std::vector<Entry> dropped;
+  const std::lock_guard guard(lock_);
+  dropped.swap(entries_);
+  tags_.clear();
 }
 
 ImportCache::Counts ImportCache::counts() const {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <list>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -31,6 +30,8 @@ struct ImportKey {
   friend bool operator==(const ImportKey&, const ImportKey&) = default;
 
   [[nodiscard]] static ImportKey of(const video::ImageDescription& image);
+  // Different for most keys that differ.
+  [[nodiscard]] uint32_t tag() const;
   [[nodiscard]] bool uses(const BufferIdentity& buffer) const {
     return planes[0].buffer == buffer || planes[1].buffer == buffer;
   }
@@ -39,6 +40,10 @@ struct ImportKey {
 // Imports made once per buffer and kept while the buffer comes back. A driver's refusal is
 // kept too: asking it again for each frame costs more than the copy that follows. The back-off
 // doubles with each refusal, so a driver that was out of memory gets its second chance.
+//
+// Surfaces take turns, so the one that is looked for is the one that was longest not: entries
+// that are passed over on the way to it must not be read, or each frame reads them all from
+// memory. Only their tags are, which lie side by side.
 //
 // An entry's buffer cannot be mistaken for a later one with the same identity: the import holds
 // the kernel's object, so the inode is not free for another. Thread-safe: buffers are evicted
@@ -83,18 +88,22 @@ class ImportCache {
     Reason reason = Reason::None;
     uint64_t back_off = 0;
     uint64_t retry_at = 0;
+    uint64_t used_at = 0;  // by uses_
   };
-  using Entries = std::list<Entry>;
 
-  [[nodiscard]] Entries::iterator locate(const ImportKey& key);
-  // Makes room; gives away what left, to be dropped without the lock: dropping textures waits
+  [[nodiscard]] Entry* locate(const ImportKey& key);
+  // In place of one with its key, or of the one that was not used for longest where there is no
+  // room. What leaves is given away, to be dropped without the lock: dropping textures waits
   // for the GL thread, which may be waiting for us.
-  void trim(Entries& out);
+  [[nodiscard]] std::vector<Entry> put(Entry entry);
+  [[nodiscard]] Entry take(size_t index);
 
   const size_t capacity_;
 
   mutable std::mutex lock_;
-  Entries entries_;  // most recently used first
+  std::vector<uint32_t> tags_;  // of entries_, in their order
+  std::vector<Entry> entries_;
+  uint64_t uses_ = 0;
   Counts counts_;
   uint64_t frame_ = 0;
 };
