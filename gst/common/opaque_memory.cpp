@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/common/opaque_memory.hpp"
 
+#include "gst/common/memory_identity.hpp"
+
 namespace dxva::gst {
 namespace {
 
 constexpr const char* kDevice = "device-uuid";
 constexpr const char* kDriver = "driver-uuid";
-
-GQuark identity_quark() {
-  static const GQuark quark = g_quark_from_static_string("dxva-opaque-identity");
-  return quark;
-}
 
 }  // namespace
 
@@ -33,18 +30,10 @@ std::optional<DeviceUuids> uuids_of(const GstStructure* caps) {
   return DeviceUuids{.device = *device_uuid, .driver = *driver_uuid};
 }
 
-void set_opaque_identity(GstMemory* memory, const BufferIdentity& identity) {
-  gst_mini_object_set_qdata(GST_MINI_OBJECT_CAST(memory), identity_quark(),
-                            new BufferIdentity(identity),
-                            [](gpointer held) { delete static_cast<BufferIdentity*>(held); });
-}
-
 std::optional<BufferIdentity> opaque_identity(GstMemory* memory) {
   while (memory->parent) memory = memory->parent;
   if (!gst_memory_is_type(memory, kOpaqueMemoryType)) return std::nullopt;
-  const auto* held = static_cast<const BufferIdentity*>(
-      gst_mini_object_get_qdata(GST_MINI_OBJECT_CAST(memory), identity_quark()));
-  return held ? std::optional(*held) : std::nullopt;
+  return memory_identity(memory);
 }
 
 }  // namespace dxva::gst

@@ -27,9 +27,8 @@ void remove_uuids(GstStructure* caps);
 // descriptor, and its map reads the picture back; the descriptor itself cannot be mapped.
 inline constexpr const char* kOpaqueMemoryType = "DxvaOpaqueFd";
 
-// Written by the allocator, once.
-void set_opaque_identity(GstMemory* memory, const BufferIdentity& identity);
-// Nothing when it is no opaque memory of ours. A share is asked for its parent's.
+// What its allocator has said (memory_identity.hpp). Nothing when it is no opaque memory of
+// ours. A share is asked for its parent's.
 [[nodiscard]] std::optional<BufferIdentity> opaque_identity(GstMemory* memory);
 
 }  // namespace dxva::gst

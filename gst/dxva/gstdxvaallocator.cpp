@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "gst/common/memory_identity.hpp"
 #include "gst/common/opaque_memory.hpp"
 #include "lib/dmabuf/mapping.hpp"
 
@@ -153,7 +154,7 @@ GstPtr<GstMemory> wrap_opaque(GstAllocator* allocator, int fd,
                               std::shared_ptr<const void> owner, uint64_t size_bytes,
                               const BufferIdentity& identity, MemoryAccess access) {
   auto memory = wrap_dmabuf(allocator, fd, std::move(owner), size_bytes, std::move(access));
-  if (memory) set_opaque_identity(memory.get(), identity);
+  if (memory) set_memory_identity(memory.get(), identity);
   return memory;
 }
 

@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "gst/common/memory_identity.hpp"
 #include "gst/common/spare_memory.hpp"
 #include "gst/dxva/gstdxvaallocator.hpp"
 #include "lib/base/checked.hpp"
@@ -97,6 +98,8 @@ Result<std::shared_ptr<SurfaceMemories>> SurfaceMemories::of(
                            .writable = false,
                            .read_back = read});
     if (!memory) return Error{.code = ErrorCode::Failed, .call = "gst_fd_allocator_alloc"};
+    // The frame that the memory holds holds the descriptor.
+    if (!frame.opaque) set_memory_identity(memory.get(), object.identity);
     if (allocators.spare) mark_spare(memory.get());
     GstMiniObject* object_base = GST_MINI_OBJECT_CAST(memory.get());
     // The memory keeps its keeper alive, and so the other way round, until retire().

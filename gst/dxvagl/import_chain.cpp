@@ -157,11 +157,13 @@ ImportAnswer import_frame(GlSession& session, GstBuffer* input, const InputPictu
   if (const Reason reason = general_refusal(session, wish.mode); reason != Reason::None)
     return {.reason = reason};
 
-  // Each frame, because a descriptor's number says nothing: the buffer behind it is what
-  // counts. One that is known has been measured, and is neither another kind of file nor
-  // smaller now.
-  for (uint32_t i = 0; i < request->image.object_count; ++i)
-    request->image.objects[i].identity = identity_of(request->fds[i]);
+  // Each frame, unless the memory's maker answers for it, because a descriptor's number says
+  // nothing: the buffer behind it is what counts. One that is known has been measured, and is
+  // neither another kind of file nor smaller now.
+  for (uint32_t i = 0; i < request->image.object_count; ++i) {
+    BufferIdentity& identity = request->image.objects[i].identity;
+    if (identity == BufferIdentity{}) identity = identity_of(request->fds[i]);
+  }
   ImportAnswer out{.identity = request->image.objects[0].identity};
   if (find_known(session, gl::ImportKey::of(request->image), out)) return out;
   if (auto measured = gl::measure_objects(request->fds, request->image); !measured) {

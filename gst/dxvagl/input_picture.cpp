@@ -11,6 +11,7 @@
 #include <string>
 
 #include "gst/common/gst_ptr.hpp"
+#include "gst/common/memory_identity.hpp"
 #include "gst/common/opaque_memory.hpp"
 #include "lib/base/checked.hpp"
 #include "lib/base/fourcc.hpp"
@@ -192,6 +193,8 @@ Result<gl::ImportRequest> as_descriptors(GstBuffer* buffer, const InputPicture& 
       roots[object] = root;
       request.fds[object] = gst_dmabuf_memory_get_fd(root);
       image.objects[object].modifier = picture.modifier;
+      if (const auto identity = memory_identity(root))
+        image.objects[object].identity = *identity;
       ++image.object_count;
     }
     image.planes[p] = {.object = object,

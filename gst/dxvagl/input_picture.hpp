@@ -43,7 +43,8 @@ struct InputPicture {
 
 // The picture as descriptors. The decision is made by looking at the memory and not at the
 // caps: a decoder sends a copied frame in the middle of a DMABuf stream, and a camera sends
-// dma-bufs under plain caps. Refusals: SystemMemory, FormatUnsupported, OffsetOutOfRange,
+// dma-bufs under plain caps. Which buffers they are is in it where their memories say so.
+// Refusals: SystemMemory, FormatUnsupported, OffsetOutOfRange,
 // AuxPlane.
 [[nodiscard]] Result<gl::ImportRequest> as_descriptors(GstBuffer* buffer,
                                                        const InputPicture& picture);
