@@ -50,6 +50,7 @@ GlSession::GlSession(std::shared_ptr<GstGlThread> thread, std::shared_ptr<const 
                      const gl::ProcAddress& egl, const gl::ProcAddress& gl_proc)
     : thread_(std::move(thread)),
       api_(std::move(api)),
+      is_glx_(gst_gl_context_get_gl_platform(thread_->context()) == GST_GL_PLATFORM_GLX),
       display_(display_of(thread_->context())),
       drm_node_(gl::drm_node_of(display_, egl)),
       releases_(thread_, api_,

@@ -42,9 +42,7 @@ class GlSession {
   // A DRM node of the GPU that draws; empty: none, or it is not known.
   [[nodiscard]] const std::string& drm_node() const { return drm_node_; }
   // Under GLX no dma-buf becomes a texture, whatever the driver.
-  [[nodiscard]] bool is_glx() const {
-    return gst_gl_context_get_gl_platform(context()) == GST_GL_PLATFORM_GLX;
-  }
+  [[nodiscard]] bool is_glx() const { return is_glx_; }
 
   // Nothing where the GPU cannot wait for others' fences.
   [[nodiscard]] const std::optional<gl::NativeFenceApi>& native_fence() const {
@@ -91,6 +89,7 @@ class GlSession {
   // The order is that of need: what is above is used by the destructors of what is below.
   const std::shared_ptr<GstGlThread> thread_;
   const std::shared_ptr<const gl::GlApi> api_;
+  const bool is_glx_;
   EGLDisplay display_ = EGL_NO_DISPLAY;
   const std::string drm_node_;
   gl::ReleaseQueue releases_;

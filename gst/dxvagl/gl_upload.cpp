@@ -50,6 +50,13 @@ bool GlUpload::verify() const {
   return wish_.verify;
 }
 
+ImportWish GlUpload::wish() const {
+  const std::lock_guard guard(lock_);
+  ImportWish wish = wish_;
+  wish.verify = wish.verify || test_switch().verify;
+  return wish;
+}
+
 StructurePtr GlUpload::stats() const {
   StructurePtr out(gst_structure_new_empty("dxvaglupload-stats"));
   const auto session = uploader_.session();
@@ -224,11 +231,10 @@ void GlUpload::tell(GstBuffer* input, const Result<Uploader::Picture>& picture,
 
 // Nobody sees why the fans are loud: it works, frame by frame, by copies that one word avoids.
 void GlUpload::warn_of_glx(const GlSession& session) {
+  if (!session.is_glx()) return;
   {
     const std::lock_guard guard(lock_);
-    if (warned_of_glx_ || !takes_dmabufs_ || !session.is_glx() ||
-        wish_.mode == ImportMode::Copy)
-      return;
+    if (warned_of_glx_ || !takes_dmabufs_ || wish_.mode == ImportMode::Copy) return;
     warned_of_glx_ = true;
   }
   GST_ELEMENT_WARNING(&element_, RESOURCE, SETTINGS,
@@ -271,8 +277,7 @@ GstFlowReturn GlUpload::prepare_output(GstBuffer* input, GstBuffer** output) {
   if (trace::listener()) spans.emplace();
   Result<Uploader::Picture> picture = [&] {
     const trace::Recording recording(spans ? &*spans : nullptr);
-    return uploader_.process(input,
-                             {.mode = import(), .verify = verify() || test_switch().verify});
+    return uploader_.process(input, wish());
   }();
   if (spans) tell(input, picture, *spans);
   if (!picture) return drop(picture.error());

@@ -50,6 +50,7 @@ class GlUpload {
  private:
   // The context, made now where there is a display to make it on. Null: none.
   [[nodiscard]] std::shared_ptr<GlSession> find_session();
+  [[nodiscard]] ImportWish wish() const;
   void warn_of_glx(const GlSession& session);
   void count(const Uploader::Picture& picture);
   void tell(GstBuffer* input, const Result<Uploader::Picture>& picture,
