@@ -29,6 +29,7 @@ OURS = {"gstreamer1.0-dxva", "gstreamer1.0-dxva-gl", "dxva-softva-driver", "dxva
 # Not what the packages need but what this test does: an X server, a camera in front of it, a player.
 WITNESSES = ["gstreamer1.0-plugins-base-apps", "gstreamer1.0-tools", "xauth", "xvfb"]
 PAGE = PROJECT / "docs" / "plugins" / "applications.md"
+README = PROJECT / "README.md"
 SECONDS = 1200  # a guard against hangs, no measure of speed
 
 
@@ -159,6 +160,10 @@ def asks_the_doctor(cases: Cases, newcomer: Newcomer) -> None:
                "dxva-doctor with the bundled driver: it decodes, and frames are copied", ran.all)
     ran = newcomer.types("man -w dxva-doctor 2>/dev/null || ls /usr/share/man/man1/dxva-doctor.1.gz")
     cases.case(ran.status == 0, "dxva-doctor has a manual page", ran.all)
+    ran = newcomer.types("cd /usr/share/doc/gstreamer1.0-dxva/html && ls && grep -c '<table>' index.html dxvadec.html && "
+                         "ls /usr/share/doc/dxva-softva-driver/README.md*")
+    missing = {page.stem for page in PAGE.parent.glob("*.md")} - set(re.findall(r"^([a-z-]+)\.html$", ran.out, re.MULTILINE))
+    cases.case(ran.status == 0 and not missing, "the pages for users come with the packages", f"missing: {missing}\n{ran.all}")
 
 
 def plays(cases: Cases, newcomer: Newcomer, clip: Path, wanted: bytes) -> None:
@@ -204,7 +209,9 @@ def try_release(release: str, folder: Path, clip: Path, wanted: bytes) -> Counts
     newcomer = Newcomer(debian.get(debian.Kind(f"{release}-clean", release)), folder, folder / "packages")
     shutil.copy(clip, newcomer.out)
     try:
-        ran = newcomer.installs("/packages/*.deb")
+        # README.md's line, and the driver, for tests.
+        line = re.search(r"^sudo apt install (\.\./.*\.deb)$", README.read_text(encoding="utf-8"), re.MULTILINE)[1]
+        ran = newcomer.installs(line.replace("../", "/packages/") + " /packages/dxva-softva-driver_*.deb")
         if cases.case(ran.status == 0, "the packages install, and what they need with them", ran.all):
             ran = newcomer.installs(" ".join(WITNESSES))
             if ran.status:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The users' pages as a book: the sitemap has each of them once, links between them lead somewhere, and what meson hands to
-hotdoc is there. hotdoc itself is in no Debian; a stand-in looks at what it is told."""
+"""The users' pages as a book: the sitemap has each of them once, links between them lead somewhere, what meson hands to
+hotdoc is there, and what packages have of them is whole. hotdoc itself is in no Debian; a stand-in looks at what it is told."""
 
 import os
 import re
@@ -76,6 +76,7 @@ def check_hotdoc(tap: Tap, meson: str, ninja: str) -> None:
         (folder / "bin" / "hotdoc").write_text(STAND_IN)
         (folder / "bin" / "hotdoc").chmod(0o755)
         shutil.copytree(DOCS, folder / "tree" / "docs")
+        shutil.copytree(ROOT / "tools" / "docs", folder / "tree" / "tools" / "docs")
         (folder / "tree" / "meson.build").write_text("project('gst-dxva', version: '1')\nsubdir('docs')\n")
         (folder / "tree" / "meson_options.txt").write_text("option('doc', type: 'feature', value: 'enabled')\n")
         environment = dict(os.environ, PATH=f"{folder / 'bin'}:{os.environ['PATH']}")
@@ -88,6 +89,26 @@ def check_hotdoc(tap: Tap, meson: str, ninja: str) -> None:
             if ran.returncode != 0:
                 break
         tap.case(ran.returncode == 0, "meson and hotdoc agree on where the pages are", log)
+
+
+def check_html(tap: Tap, cmark: str) -> None:
+    """As tools/docs/html_pages.py makes it."""
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([sys.executable, str(ROOT / "tools" / "docs" / "html_pages.py"), cmark, folder,
+                        *map(str, sorted(PAGES.glob("*.md")))], check=True)
+        made = {file.name: file.read_text(encoding="utf-8") for file in Path(folder).iterdir()}
+    known = {name: set(re.findall(r'\bid="([^"]+)"', text)) for name, text in made.items()}
+    for page in sorted(PAGES.glob("*.md")):
+        name = page.with_suffix(".html").name
+        text = made.get(name, "")
+        wrong = []
+        for target in re.findall(r'href="([^"]*)"', text):
+            file, _, heading = target.partition("#")
+            if not re.match("[a-z]+:", target) and ((file or name) not in made or heading and heading not in known[file or name]):
+                wrong.append(target)
+        tables = len(re.findall(r"^ *\|[-|]+\|$", page.read_text(encoding="utf-8"), re.MULTILINE))
+        tap.case(text.endswith("</html>\n") and text.count("<table>") == tables and "|---" not in text and not wrong,
+                 f"{name}: whole, with its tables, and its links lead to a page and a heading", f"{tables} tables; {wrong}")
 
 
 def main() -> None:
@@ -107,6 +128,12 @@ def main() -> None:
         check_hotdoc(tap, meson, ninja)
     else:
         tap.skip("meson and hotdoc agree on where the pages are", "no meson, or no ninja")
+    installed = set(re.findall(r"'plugins/([a-z-]+\.md)'", (DOCS / "meson.build").read_text().split("pages_dir")[0]))
+    tap.case(installed == there, "meson installs every page", f"{installed ^ there}")
+    if cmark := shutil.which("cmark-gfm"):
+        check_html(tap, cmark)
+    else:
+        tap.skip("the pages as HTML", "cmark-gfm is not installed")
     tap.end()
 
 

@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import rig  # noqa: E402
 from tap import Tap  # noqa: E402
 
+ROOT = Path(__file__).resolve().parents[3]
 BUILD = Path(sys.argv[1])
 # What ./dev has set for the build; GStreamer and libva must do without.
 DEVS_OWN = ("GST_PLUGIN_PATH", "LIBVA_DRIVERS_PATH", "TEXTDOMAINDIR")
@@ -71,6 +72,10 @@ def install(tap: Tap, folder: Path) -> None:
              "software" in found["decode"]["decoder"]["device"],
              "the installed dxva-doctor decodes with the installed driver", str(ran)[-2000:])
     tap.case(Path(f"{folder}{here}/share/man/man1/dxva-doctor.1").is_file(), "its manual page is installed")
+    pages = Path(f"{folder}{here}/share/doc/gst-dxva")
+    missing = [page.stem for page in (ROOT / "docs" / "plugins").glob("*.md")
+               if not (pages / page.name).is_file() and not (pages / "html" / f"{page.stem}.html").is_file()]
+    tap.case(not missing, "the pages for users are installed", f"missing: {missing}")
 
 
 def devenv(tap: Tap, folder: Path) -> None:
