@@ -47,16 +47,10 @@ void Pool::adopt(std::unique_ptr<Surface> surface) {
 
 // --- BeginFrame
 
-// The free surface that has rested longest, with its pair begun; one that no picture was in yet
-// only while too few rest.
+// The free surface that has rested longest, with its pair begun.
 Surface* Pool::begin_any() {
-  const auto is_new = [this](accel::Index index) { return surfaces_[index]->lends_ == 0; };
-  const auto rest = std::count_if(resting_.begin(), resting_.end(), [&](accel::Index index) {
-    return !is_new(index) && session_.is_free(index);
-  });
   for (auto candidate = resting_.begin(); candidate != resting_.end(); ++candidate) {
     const accel::Index index = *candidate;
-    if (rest >= kLeastResting && is_new(index)) continue;
     const auto begun = session_.begin_frame(index);
     if (begun.target == accel::Session::Target::Pending) continue;
     if (begun.target == accel::Session::Target::Error) {

@@ -27,11 +27,6 @@ class Pool : public std::enable_shared_from_this<Pool> {
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  // So many free surfaces rest before a new one is taken: the next picture goes into the one that
-  // has rested longest. More would be more memory that comes and goes through caches, and more
-  // that the driver and everybody downstream keeps something for.
-  static constexpr int kLeastResting = 4;
-
   // BeginFrame on a free surface. Without one it makes one of those that it may have, or waits
   // a moment for one to come back, then makes one more, up to a limit: a late surface is better
   // than a lost picture. Busy after interrupt(true); DeviceLost after a severe error. The last
@@ -102,8 +97,8 @@ class Pool : public std::enable_shared_from_this<Pool> {
   std::condition_variable returned_;
   std::vector<std::unique_ptr<Surface>> surfaces_;
   accel::Session session_;
-  // Not wanted by the decoder; new ones first, then those that have rested longest. Some may
-  // still be shown.
+  // Not wanted by the decoder; oldest first: the longest rest before it is written again. Some
+  // may still be shown.
   std::vector<accel::Index> resting_;
   bool interrupted_ = false;
   bool kept_ = false;      // a wait for room was in vain, and nothing has come back since

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Surfaces lent and given back, on the bundled driver.
-#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <deque>
@@ -82,56 +81,6 @@ GST_START_TEST(a_surface_comes_back_when_its_last_holder_lets_go) {
   const auto a = lease(*pool);
   const auto b = lease(*pool);
   fail_unless(a->id() == id || b->id() == id);
-}
-GST_END_TEST
-
-// What a decoder and a screen have at a time, and the few that rest, are all that is touched.
-GST_START_TEST(surfaces_that_nobody_needs_stay_new) {
-  constexpr int kHeld = 3;
-  constexpr int kWanted = kHeld + surface::Pool::kLeastResting;
-  const auto pool = make_pool(open_display(), 2 * kWanted);
-  std::deque<va::SurfaceLease> held;
-  std::set<VASurfaceID> used;
-  for (int i = 0; i < 5 * kWanted; ++i) {
-    held.push_back(lease(*pool));
-    used.insert(held.back()->id());
-    if (held.size() > kHeld) held.pop_front();
-  }
-  fail_unless_equals_int(used.size(), kWanted);
-  // More at a time: those that were left.
-  while (held.size() < 2 * kWanted) {
-    held.push_back(lease(*pool));
-    used.insert(held.back()->id());
-  }
-  fail_unless_equals_int(used.size(), 2 * kWanted);
-  fail_unless_equals_int(pool->late_surfaces(), 0);
-}
-GST_END_TEST
-
-GST_START_TEST(a_surface_rests_while_others_are_written) {
-  const auto pool = make_pool(open_display(), 2 * surface::Pool::kLeastResting);
-  std::deque<VASurfaceID> last;
-  for (int i = 0; i < 5 * surface::Pool::kLeastResting; ++i) {
-    const VASurfaceID id = lease(*pool)->id();
-    fail_unless(std::find(last.begin(), last.end(), id) == last.end());
-    last.push_back(id);
-    if (last.size() == surface::Pool::kLeastResting) last.pop_front();
-  }
-}
-GST_END_TEST
-
-// A surface downstream does not rest.
-GST_START_TEST(a_new_surface_is_taken_while_others_are_shown) {
-  const auto pool = make_pool(open_display(), 2 * surface::Pool::kLeastResting);
-  std::vector<surface::Lease> shown;
-  std::set<VASurfaceID> used;
-  for (int i = 0; i < 2 * surface::Pool::kLeastResting; ++i) {
-    const va::SurfaceLease picture = decoded(*pool);
-    used.insert(picture->id());
-    shown.push_back(show(*picture));
-  }
-  fail_unless_equals_int(used.size(), 2 * surface::Pool::kLeastResting);
-  fail_unless_equals_int(pool->late_surfaces(), 0);
 }
 GST_END_TEST
 
@@ -457,9 +406,6 @@ static Suite* va_surface_pool_suite() {
   TCase* lending = tcase_create("lending");
   tcase_add_test(lending, a_lent_surface_is_nobody_elses);
   tcase_add_test(lending, a_surface_comes_back_when_its_last_holder_lets_go);
-  tcase_add_test(lending, surfaces_that_nobody_needs_stay_new);
-  tcase_add_test(lending, a_surface_rests_while_others_are_written);
-  tcase_add_test(lending, a_new_surface_is_taken_while_others_are_shown);
   tcase_add_test(lending, room_downstream_is_worth_a_moment_once);
   tcase_add_test(lending, an_empty_pool_makes_late_surfaces_up_to_a_limit);
   tcase_add_test(lending, an_interrupt_ends_the_wait);

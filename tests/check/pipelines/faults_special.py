@@ -19,11 +19,11 @@ def insisting(tap: Tap, clip: Clip) -> None:
              run.count("getimage") + run.count("deriveimage") < 8,
              "zero-copy=require plays where the device can copy what cannot be imported", str(run))
     for what, reason, environment in [
-        ("an export that fails", "export-failed", {"DXVASOFT_FAULT": "export:at=10"}),
+        ("an export that fails", "export-failed", {"DXVASOFT_FAULT": "export:at=20"}),
         ("tiled memory that nobody takes", "modifier-not-linear",
          {"DXVASOFT_LAYOUT": "tiled", "DXVASOFT_MODIFIERS": "ignored"}),
         ("surfaces that turn tiled", "modifier-not-linear",
-         {"DXVASOFT_LAYOUT": "tiled", "DXVASOFT_TILED_FROM": "6", "DXVASOFT_FAULT": "vpp:from=1,copy:from=1"}),
+         {"DXVASOFT_LAYOUT": "tiled", "DXVASOFT_TILED_FROM": "20", "DXVASOFT_FAULT": "vpp:from=1,copy:from=1"}),
         ("a device that fails", "decode-errors", {"DXVASOFT_FAULT": "endpicture:at=40"}),
     ]:
         run = clip.play("--zero-copy", "require", environment=environment)

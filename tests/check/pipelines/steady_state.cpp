@@ -8,7 +8,6 @@
 
 #include <atomic>
 #include <string>
-#include <vector>
 
 #include "gst/common/gst_ptr.hpp"
 #include "tests/check/support/call_counts.hpp"
@@ -22,12 +21,8 @@ using dxva::gst::GstPtr;
 namespace {
 
 constexpr int kPictures = 2000;
-// By then each surface that there is a need for has been used several times: they take turns.
+// By then each surface of the pool has been used several times: they take turns.
 constexpr int kWarmUp = 300;
-// Pictures between which more are kept than ever again, so that no later one needs a surface
-// that nobody has seen yet. Longer than a group of pictures.
-constexpr int kKeepFrom = 100;
-constexpr int kKeepTo = 200;
 
 struct Snapshot {
   CallCounts calls;
@@ -59,24 +54,12 @@ GstPadProbeReturn count(GstPad*, GstPadProbeInfo*, gpointer data) {
 constexpr int kMostOut = 8;
 std::atomic<int> pictures_out{0};
 
-// The streaming thread's.
-struct HoldUp {
-  int pictures = 0;
-  std::vector<GstPtr<GstBuffer>> kept;
-};
-
-GstPadProbeReturn hold_up(GstPad*, GstPadProbeInfo* info, gpointer data) {
-  auto& hold = *static_cast<HoldUp*>(data);
-  GstBuffer* buffer = GST_PAD_PROBE_INFO_BUFFER(info);
-  ++hold.pictures;
-  if (hold.pictures == kKeepTo) hold.kept.clear();
-  const bool keeps = hold.pictures >= kKeepFrom && hold.pictures < kKeepTo;
-  while (pictures_out >= (keeps ? 2 * kMostOut : kMostOut)) g_usleep(500);
+GstPadProbeReturn hold_up(GstPad*, GstPadProbeInfo* info, gpointer) {
+  while (pictures_out >= kMostOut) g_usleep(500);
   ++pictures_out;
   gst_mini_object_weak_ref(
-      GST_MINI_OBJECT_CAST(buffer), [](gpointer, GstMiniObject*) { --pictures_out; }, nullptr);
-  if (keeps && hold.kept.size() <= kMostOut)
-    hold.kept.push_back(GstPtr<GstBuffer>::share(buffer));
+      GST_MINI_OBJECT_CAST(GST_PAD_PROBE_INFO_BUFFER(info)),
+      [](gpointer, GstMiniObject*) { --pictures_out; }, nullptr);
   return GST_PAD_PROBE_OK;
 }
 
@@ -115,8 +98,7 @@ void play(const char* output) {
                            output + " ! fakesink name=sink sync=false";
   const auto pipeline = launch(text);
   Watch watch;
-  HoldUp hold;
-  add_probe(pipeline, "dec", "src", hold_up, &hold);
+  add_probe(pipeline, "dec", "src", hold_up, nullptr);
   add_probe(pipeline, "sink", "sink", count, &watch);
   gst_element_set_state(pipeline.get(), GST_STATE_PLAYING);
   expect_end_of_stream(pipeline);
