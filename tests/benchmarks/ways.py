@@ -115,6 +115,14 @@ class Runs:
         pairs = list(zip(self.of.get(ours, []), self.of.get(theirs, [])))
         return statistics.median(value(a) / value(b) for a, b in pairs) if pairs else None
 
+    def middle_half(self, ours: str, theirs: str, value=cpu_ms) -> str:
+        """The quartiles of the rounds' ratios: how far a single one is to be trusted."""
+        ratios = [value(a) / value(b) for a, b in zip(self.of.get(ours, []), self.of.get(theirs, []))]
+        if len(ratios) < 4:
+            return f"only {len(ratios)} rounds"
+        low, _, high = statistics.quantiles(ratios, n=4)
+        return f"half of {len(ratios)} rounds between {low:.3f} and {high:.3f}"
+
     def added(self, name: str, base: str, value=cpu_ms) -> float | None:
         """The median of the rounds' differences, in ms per frame."""
         pairs = list(zip(self.of.get(name, []), self.of.get(base, [])))
