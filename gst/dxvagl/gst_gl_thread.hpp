@@ -3,8 +3,6 @@
 
 #include <gst/gl/gl.h>
 
-#include <utility>
-
 #include "gst/common/gst_ptr.hpp"
 #include "lib/gl/gl_api.hpp"
 
@@ -25,20 +23,6 @@ class GstGlThread final : public gl::GlThread {
           (*static_cast<const std::function<void()>*>(data))();
         },
         const_cast<std::function<void()>*>(&job));
-  }
-
-  void post(std::function<void()> job) override {
-    using Job = std::function<void()>;
-    const auto window =
-        is_current() ? nullptr
-                     : GstPtr<GstGLWindow>::adopt(gst_gl_context_get_window(context_.get()));
-    if (!window) {
-      run(job);
-      return;
-    }
-    gst_gl_window_send_message_async(
-        window.get(), [](gpointer data) { (*static_cast<Job*>(data))(); },
-        new Job(std::move(job)), [](gpointer data) { delete static_cast<Job*>(data); });
   }
 
   bool is_current() const override {

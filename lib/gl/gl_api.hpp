@@ -147,8 +147,6 @@ class GlThread {
   // Runs `job` with the context current and returns when it is done. On the GL thread itself it
   // runs at once.
   virtual void run(const std::function<void()>& job) = 0;
-  // The same, but does not wait for it: `job` runs behind those that came before.
-  virtual void post(std::function<void()> job) = 0;
   // Whether the caller is that thread.
   [[nodiscard]] virtual bool is_current() const = 0;
 };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "lib/gl/release_queue.hpp"
 
-#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -10,19 +9,16 @@
 namespace dxva::gl {
 namespace {
 
-// GL-thread only.
-void wait_here(const GlApi& gl) {
-  if (!gl.sync) {
-    gl.Finish();
-    return;
-  }
-  const GLsync fence = gl.sync->FenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
-  (void)gl.sync->ClientWaitSync(fence, GL_SYNC_FLUSH_COMMANDS_BIT, GL_TIMEOUT_IGNORED);
-  gl.sync->DeleteSync(fence);
-}
-
 void wait_on_gl_thread(GlThread& thread, const GlApi& gl) {
-  thread.run([&] { wait_here(gl); });
+  thread.run([&] {
+    if (!gl.sync) {
+      gl.Finish();
+      return;
+    }
+    const GLsync fence = gl.sync->FenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
+    (void)gl.sync->ClientWaitSync(fence, GL_SYNC_FLUSH_COMMANDS_BIT, GL_TIMEOUT_IGNORED);
+    gl.sync->DeleteSync(fence);
+  });
 }
 
 // Nothing: no fence can be made.
@@ -32,10 +28,6 @@ EGLSyncKHR make_fence(const EglFenceApi& egl, const GlApi& gl) {
   // reached.
   gl.Flush();
   return fence;
-}
-
-bool is_reached(const EglFenceApi& egl, EGLSyncKHR fence) {
-  return egl.ClientWaitSync(egl.display, fence, 0, 0) == EGL_CONDITION_SATISFIED_KHR;
 }
 
 // For ever: a time-out would hand out a buffer that is being read. A lost context answers with
@@ -77,25 +69,22 @@ ReleaseQueue::~ReleaseQueue() {
 // Not std::thread: where no thread can be had (a container's limit), that throws, and nothing
 // here can catch.
 bool ReleaseQueue::start() {
-  struct Mine {
-    std::shared_ptr<GlThread> thread;  // keeps the display that the fences live in
-    std::shared_ptr<State> state;
-  };
-  auto* mine = new Mine{.thread = thread_, .state = state_};
+  auto* state = new std::shared_ptr<State>(state_);
   const int failed = pthread_create(
       &reaper_, nullptr,
       [](void* data) -> void* {
-        const std::unique_ptr<Mine> own(static_cast<Mine*>(data));
-        reap(*own->state, *own->thread);
+        const std::unique_ptr<std::shared_ptr<State>> mine(
+            static_cast<std::shared_ptr<State>*>(data));
+        reap(**mine);
         return nullptr;
       },
-      mine);
+      state);
   if (failed == 0) {
     // Else it has the name of the streaming thread that came here first.
     pthread_setname_np(reaper_, "dxva-release");
     return true;
   }
-  delete mine;
+  delete state;
   DXVA_WARNING(Gl, "no thread for releases (%s): the GL thread waits instead",
                std::strerror(failed));
   return false;
@@ -115,7 +104,7 @@ void ReleaseQueue::fence(std::vector<Release> releases, Waits waits) {
       const EglFenceApi& egl = state_->fences;
       fence = make_fence(egl, *gl_);
       if (fence == EGL_NO_SYNC_KHR || !may_release_here) return;
-      is_done = is_reached(egl, fence);
+      is_done = egl.ClientWaitSync(egl.display, fence, 0, 0) == EGL_CONDITION_SATISFIED_KHR;
       if (is_done) egl.DestroySync(egl.display, fence);
     });
     if (may_release_here && waits == Waits::Here && fence != EGL_NO_SYNC_KHR && !is_done) {
@@ -158,135 +147,42 @@ void ReleaseQueue::after_gpu(Release release) {
   fence(std::move(releases), waits);
 }
 
-std::vector<ReleaseQueue::Release> ReleaseQueue::State::take_reached() {
-  if (!batch) return {};
-  if (batch->fence != EGL_NO_SYNC_KHR) {
-    if (!is_reached(fences, batch->fence)) return {};
-    fences.DestroySync(fences.display, batch->fence);
-  }
-  std::vector<Release> reached = std::move(batch->releases);
-  batch.reset();
-  ++releasing;
-  return reached;
-}
-
-void ReleaseQueue::State::run(std::vector<Release> reached) {
-  if (reached.empty()) return;
-  run_all(std::move(reached));
-  const std::lock_guard guard(lock);
-  --releasing;
-  if (is_idle()) idle.notify_all();
-}
-
-void ReleaseQueue::State::count_batch() {
-  if (++batches < batches_to_grow || batch_size >= kLargestBatch) return;
-  ++batch_size;
-  batches = 0;
-}
-
-// So many of ours were out when a producer ran short: one less, and it would not have. Each
-// time it takes longer before more are tried again.
-void ReleaseQueue::State::shrink(size_t wanted_back) {
-  const size_t fits = std::max(wanted_back, kLeastBatch + 1) - 1;
-  if (fits >= batch_size) return;
-  batch_size = fits;
-  batches = 0;
-  batches_to_grow = std::min(batches_to_grow * 2, kMostBatchesToGrow);
-}
-
 void ReleaseQueue::after_gpu_with_others(Release release) {
   if (!state_ || !has_reaper()) {
     after_gpu(std::move(release));
     return;
   }
   const std::shared_ptr<State> state = state_;
-  std::vector<Release> reached;
-  bool post = false;
   bool wake = false;
   {
     const std::lock_guard guard(state->lock);
-    if (!state->finished) {
-      if (state->batch) {
-        // What a release ends may wait for the GL thread: none runs there.
-        if (thread_->is_current())
-          state->hurry = wake = true;
-        else
-          reached = state->take_reached();
-      }
-      if (state->late.empty()) {
-        state->late.reserve(kLargestBatch);
-        state->late_until = Clock::now() + kLongestDelay;
-      }
+    if (!state->finished && state->late.size() + 1 < kBatch) {
+      if (state->late.empty()) state->late_until = Clock::now() + kLongestDelay;
       state->late.push_back(std::move(release));
-      post = state->late.size() >= state->batch_size && !state->batch &&
-             !std::exchange(state->posted, true);
       // It watches on its own from one batch to the next: waking it costs more than the fence.
-      if (!std::exchange(state->watching, true)) wake = true;
+      wake = !std::exchange(state->watching, true);
     }
   }
   if (release)
     after_gpu(std::move(release));
-  else if (post)
-    thread_->post([state] { fence_late(*state); });
-  if (wake) state->wake.notify_one();
-  state->run(std::move(reached));
-}
-
-// GL-thread only.
-void ReleaseQueue::fence_late(State& state) {
-  Pending fenced;
-  {
-    const std::lock_guard guard(state.lock);
-    // Else they have had a fence meanwhile.
-    state.fencing = !state.late.empty();
-    state.posted = state.fencing;
-    if (!state.fencing) return;
-    fenced.releases.swap(state.late);
-    state.count_batch();
-  }
-  fenced.fence = make_fence(state.fences, *state.gl);
-  if (fenced.fence == EGL_NO_SYNC_KHR) {
-    wait_here(*state.gl);
-  } else if (is_reached(state.fences, fenced.fence)) {
-    state.fences.DestroySync(state.fences.display, fenced.fence);
-    fenced.fence = EGL_NO_SYNC_KHR;
-  }
-  const std::lock_guard guard(state.lock);
-  state.posted = false;
-  state.fencing = false;
-  state.batch = std::move(fenced);
-  state.batch_until = Clock::now() + kLongestDelay;
-  if (std::exchange(state.wanted, false) || state.hurry || state.stopping) {
-    state.hurry = true;
-    state.wake.notify_one();
-  }
+  else if (wake)
+    state->wake.notify_one();
 }
 
 void ReleaseQueue::recall() {
   if (!state_) return;
-  const std::shared_ptr<State> state = state_;
   std::vector<Release> late;
-  std::vector<Release> reached;
   {
-    const std::lock_guard guard(state->lock);
-    const size_t fenced = state->batch ? state->batch->releases.size() : 0;
-    if (fenced + state->late.size() > 0) state->shrink(fenced + state->late.size());
-    late.swap(state->late);
-    reached = state->take_reached();
-    if (state->batch) {
-      state->hurry = true;
-      state->wake.notify_one();
-    }
-    state->wanted = state->fencing;
+    const std::lock_guard guard(state_->lock);
+    late.swap(state_->late);
   }
   if (!late.empty()) fence(std::move(late), Waits::InReaper);
-  state->run(std::move(reached));
 }
 
 void ReleaseQueue::drain() {
   if (!state_) return;
   std::unique_lock guard(state_->lock);
-  if (!state_->late.empty() || state_->batch || state_->fencing) {
+  if (!state_->late.empty()) {
     state_->hurry = true;
     state_->wake.notify_one();
   }
@@ -302,68 +198,50 @@ void ReleaseQueue::finish() {
   drain();
 }
 
-void ReleaseQueue::reap(State& state, GlThread& thread) {
+void ReleaseQueue::reap(State& state) {
   std::unique_lock guard(state.lock);
   for (;;) {
     const auto has_work = [&] {
-      return (state.stopping && !state.fencing) || !state.pending.empty() ||
-             (state.hurry && (state.batch || !state.late.empty()));
+      return state.stopping || !state.pending.empty() || (state.hurry && !state.late.empty());
     };
-    // When what is left to others is to be looked after here.
-    const auto until = [&]() -> std::optional<Clock::time_point> {
-      std::optional<Clock::time_point> first;
-      if (!state.late.empty()) first = state.late_until;
-      if (state.batch) first = first ? std::min(*first, state.batch_until) : state.batch_until;
-      return first;
-    };
-    const auto due = until();
-    if (!due) {
-      state.hurry = state.hurry && state.fencing;
+    if (state.late.empty()) {
+      state.hurry = false;
       if (state.watching) {
         // Whoever comes meanwhile need not wake it: it looks again in time for them.
         state.wake.wait_for(guard, kLongestDelay, has_work);
-        state.watching = until().has_value() || state.fencing;
+        state.watching = !state.late.empty();
       } else {
         state.wake.wait(guard, [&] { return has_work() || state.watching; });
       }
-      if (!has_work()) continue;
-    } else if (!has_work() && !state.wake.wait_until(guard, *due, has_work)) {
-      // Others have seen to them meanwhile, and these are newer ones.
-      const auto now_due = until();
-      if (!now_due || *now_due > *due) continue;
+    }
+    if (!state.late.empty() && !has_work()) {
+      const Clock::time_point until = state.late_until;
+      state.wake.wait_until(guard, until, has_work);
+      // Fenced by others meanwhile, and these are newer ones.
+      if (!has_work() && (state.late.empty() || state.late_until != until)) continue;
     }
     Pending next;
     if (!state.pending.empty()) {
       next = std::move(state.pending.front());
       state.pending.pop_front();
-    } else if (state.batch) {
-      std::vector<Release> reached = state.take_reached();
-      if (!reached.empty()) {
-        guard.unlock();
-        state.run(std::move(reached));
-        guard.lock();
-        continue;
-      }
-      next = std::move(*state.batch);
-      state.batch.reset();
     } else if (!state.late.empty()) {
       next.releases.swap(state.late);
-    } else if (state.stopping && !state.fencing) {
+    } else if (state.stopping) {
       return;
     } else {
       continue;
     }
-    ++state.releasing;
+    state.releasing = true;
     guard.unlock();
     if (next.fence == EGL_NO_SYNC_KHR)
-      thread.run([&] { next.fence = make_fence(state.fences, *state.gl); });
+      state.thread->run([&] { next.fence = make_fence(state.fences, *state.gl); });
     if (next.fence != EGL_NO_SYNC_KHR)
       wait_for(state.fences, next.fence);
     else
-      wait_on_gl_thread(thread, *state.gl);
+      wait_on_gl_thread(*state.thread, *state.gl);
     run_all(std::move(next.releases));
     guard.lock();
-    --state.releasing;
+    state.releasing = false;
     if (state.is_idle()) state.idle.notify_all();
   }
 }

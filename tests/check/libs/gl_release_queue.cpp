@@ -3,7 +3,6 @@
 
 #include "lib/gl/release_queue.hpp"
 
-#include <algorithm>
 #include <atomic>
 #include <future>
 #include <optional>
@@ -114,80 +113,12 @@ GST_START_TEST(buffers_that_can_be_spared_share_one_fence) {
   const auto queue = rig.queue();
   // In one thread, faster than the longest delay, or the reaper has fenced some before.
   std::atomic<size_t> released{0};
-  for (size_t i = 0; i < 3 * Queue::kFirstBatch; ++i)
+  for (size_t i = 0; i < 3 * Queue::kBatch; ++i)
     queue->after_gpu_with_others([&] { ++released; });
   queue->drain();
-  fail_unless_equals_uint64(released, 3 * Queue::kFirstBatch);
-  fail_unless(
-      rig.thread->jobs >= 3 && rig.thread->jobs < static_cast<int>(3 * Queue::kFirstBatch),
-      "%d", rig.thread->jobs.load());
-  fail_unless_equals_int(FakeGl::get().fences_alive, 0);
-}
-GST_END_TEST;
-
-GST_START_TEST(nobody_waits_for_the_gl_thread_for_a_batch) {
-  const Rig rig;
-  std::promise<void> gpu_is_done;
-  FakeGl::get().on_fence_wait = [done = gpu_is_done.get_future().share()] { done.wait(); };
-  rig.thread->keeps_posted = true;
-  const auto queue = rig.queue();
-  std::atomic<size_t> released{0};
-  for (size_t i = 0; i < Queue::kFirstBatch; ++i)
-    queue->after_gpu_with_others([&] { ++released; });
-  rig.thread->run_posted();
-  queue->after_gpu_with_others(
-      [&] { ++released; });  // looks at the fence, and it is not reached
-  fail_unless_equals_uint64(released, 0);
-  gpu_is_done.set_value();
-  queue->drain();
-  fail_unless_equals_uint64(released, Queue::kFirstBatch + 1);
-  fail_unless_equals_int(FakeGl::get().fences_alive, 0);
-}
-GST_END_TEST;
-
-// How many go back in one call of whoever comes with another one. On a slow machine the reaper
-// is there first, so that one call alone proves nothing.
-GST_START_TEST(batches_grow_until_a_producer_runs_short) {
-  const Rig rig;
-  const auto queue = rig.queue();
-  const auto here = std::this_thread::get_id();
-  size_t in_this_call = 0;
-  const auto give_back = [&] {
-    in_this_call = 0;
-    queue->after_gpu_with_others([&] {
-      if (std::this_thread::get_id() == here) ++in_this_call;
-    });
-    return in_this_call;
-  };
-  size_t most = 0;
-  for (int i = 0; i < 100'000 && most < Queue::kLargestBatch; ++i)
-    most = std::max(most, give_back());
-  fail_unless_equals_uint64(most, Queue::kLargestBatch);
-  // Two are out when the producer has no more, so a batch must not be larger.
-  do {
-    queue->drain();
-    give_back();
-    give_back();
-    in_this_call = 0;
-    queue->recall();
-  } while (in_this_call < 2);
-  for (uint32_t i = 0; i < Queue::kLeastBatch * Queue::kBatchesToGrow; ++i)
-    fail_unless(give_back() <= Queue::kLeastBatch);
-  queue->drain();
-}
-GST_END_TEST;
-
-GST_START_TEST(a_fence_on_its_way_finds_that_others_had_theirs) {
-  const Rig rig;
-  rig.thread->keeps_posted = true;
-  const auto queue = rig.queue();
-  std::atomic<size_t> released{0};
-  for (size_t i = 0; i < Queue::kFirstBatch; ++i)
-    queue->after_gpu_with_others([&] { ++released; });
-  queue->recall();
-  queue->drain();
-  rig.thread->run_posted();
-  fail_unless_equals_uint64(released, Queue::kFirstBatch);
+  fail_unless_equals_uint64(released, 3 * Queue::kBatch);
+  fail_unless(rig.thread->jobs >= 3 && rig.thread->jobs < static_cast<int>(3 * Queue::kBatch),
+              "%d", rig.thread->jobs.load());
   fail_unless_equals_int(FakeGl::get().fences_alive, 0);
 }
 GST_END_TEST;
@@ -255,22 +186,17 @@ GST_START_TEST(a_queue_may_end_on_the_gl_thread) {
       fail_unless(is_current(), "another thread waits for this one");
       job();
     }
-    void post(std::function<void()> job) override { posted = std::move(job); }
     [[nodiscard]] bool is_current() const override { return std::this_thread::get_id() == id; }
     const std::thread::id id;
-    std::function<void()> posted;
   };
   FakeGl::reset();
   std::atomic<int> released{0};
-  const auto thread = std::make_shared<Current>(std::this_thread::get_id());
-  auto queue = std::make_shared<Queue>(thread, std::make_shared<const gl::GlApi>(FakeGl::api()),
+  auto queue = std::make_shared<Queue>(std::make_shared<Current>(std::this_thread::get_id()),
+                                       std::make_shared<const gl::GlApi>(FakeGl::api()),
                                        FakeGl::fence_api());
-  for (size_t i = 0; i < Queue::kFirstBatch; ++i)
-    queue->after_gpu_with_others([&] { ++released; });
+  queue->after_gpu_with_others([&] { ++released; });
   queue.reset();
-  fail_unless_equals_int(released, Queue::kFirstBatch);
-  fail_unless(thread->posted != nullptr);
-  thread->posted();  // the GL thread comes to it when nobody wants it any more
+  fail_unless_equals_int(released, 1);
 }
 GST_END_TEST;
 
@@ -308,9 +234,6 @@ int main(int argc, char** argv) {
   tcase_add_test(tests, a_fence_that_cannot_be_made_is_replaced_by_waiting);
   tcase_add_test(tests, a_release_may_end_the_queue_that_runs_it);
   tcase_add_test(tests, buffers_that_can_be_spared_share_one_fence);
-  tcase_add_test(tests, nobody_waits_for_the_gl_thread_for_a_batch);
-  tcase_add_test(tests, batches_grow_until_a_producer_runs_short);
-  tcase_add_test(tests, a_fence_on_its_way_finds_that_others_had_theirs);
   tcase_add_test(tests, a_buffer_that_can_be_spared_needs_no_other_to_come_back);
   tcase_add_test(tests, a_buffer_that_cannot_be_spared_takes_the_others_along);
   tcase_add_test(tests, a_producer_that_runs_short_has_them_at_once);

@@ -13,7 +13,6 @@ namespace {
 class ThisThread final : public gl::GlThread {
  public:
   void run(const std::function<void()>& job) override { job(); }
-  void post(std::function<void()> job) override { job(); }
   [[nodiscard]] bool is_current() const override { return true; }
 };
 

@@ -59,40 +59,15 @@ struct FakeGl {
 // Value of an attribute in a list that eglCreateImageKHR got; -1 when it was not there.
 [[nodiscard]] EGLint attribute(const std::vector<EGLint>& list, EGLint name);
 
-// Runs jobs at once, where they come from, and counts them; those that are posted when the test
-// says so, if it wants that.
+// Runs jobs at once, where they come from, and counts them.
 class FakeGlThread final : public gl::GlThread {
  public:
   void run(const std::function<void()>& job) override {
-    run_posted();
     ++jobs;
     job();
   }
-  void post(std::function<void()> job) override {
-    {
-      const std::lock_guard guard(lock_);
-      posted_.push_back(std::move(job));
-    }
-    if (!keeps_posted) run_posted();
-  }
-  void run_posted() {
-    std::vector<std::function<void()>> posted;
-    {
-      const std::lock_guard guard(lock_);
-      posted.swap(posted_);
-    }
-    for (auto& job : posted) {
-      ++jobs;
-      std::exchange(job, nullptr)();
-    }
-  }
   [[nodiscard]] bool is_current() const override { return false; }
   std::atomic<int> jobs{0};
-  std::atomic<bool> keeps_posted = false;
-
- private:
-  std::mutex lock_;
-  std::vector<std::function<void()>> posted_;
 };
 
 }  // namespace dxva::test
