@@ -34,6 +34,7 @@ struct Waiting {
   GSubprocess* process = nullptr;
   const char* whom = "";
   bool told = false;
+  GCancellable* reading = nullptr;
 };
 
 void on_end(GObject* source, GAsyncResult* result, gpointer data) {
@@ -47,6 +48,8 @@ gboolean on_late(gpointer data) {
   auto& waiting = *static_cast<Waiting*>(data);
   waiting.late = true;
   g_subprocess_force_exit(waiting.process);
+  // Its own children may hang as well (GStreamer's plugin scanner), and hold its stdout open.
+  g_cancellable_cancel(waiting.reading);
   return G_SOURCE_CONTINUE;  // removed by whoever added it
 }
 
@@ -95,7 +98,9 @@ Json run_child(const std::vector<std::string>& arguments, const std::string& who
       .loop = g_main_loop_new(nullptr, FALSE), .process = process.get(), .whom = whom.c_str()};
   const guint timer = g_timeout_add_seconds(kSeconds, on_late, &waiting);
   const guint silence = g_timeout_add_seconds(kSilentSeconds, on_long, &waiting);
-  g_subprocess_communicate_async(process.get(), nullptr, nullptr, on_end, &waiting);
+  const std::unique_ptr<GCancellable, Unref> reading(g_cancellable_new());
+  waiting.reading = reading.get();
+  g_subprocess_communicate_async(process.get(), nullptr, reading.get(), on_end, &waiting);
   g_main_loop_run(waiting.loop);
   g_source_remove(timer);
   g_source_remove(silence);
