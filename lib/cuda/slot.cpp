@@ -24,8 +24,8 @@ constexpr std::chrono::microseconds kLongestSlice{1000};
 
 // Rows begin where the device reads them best; 256 is also what every importer takes.
 constexpr uint32_t kPitchAlignment = 256;
-// OpenGL's buffer textures are read in whole words, behind the last row too.
-constexpr uint64_t kRoomBehind = 64;
+// OpenGL's buffer textures are read in whole words, behind the last row too; and the signature.
+constexpr uint64_t kRoomBehind = dmabuf::kSignatureFromEnd;
 
 constexpr uint32_t kExportBackOff = 64;  // pictures in the slot
 

@@ -6,13 +6,13 @@
 
 #include "lib/base/log.hpp"
 #include "lib/cuda/api.hpp"
+#include "lib/dmabuf/opaque.hpp"
 
 namespace dxva::cuda {
 namespace {
 
 // Apart from the numbers of other makers of opaque memory in this process, which count from 0.
-constexpr uint64_t kFirstNumber = uint64_t{1} << 62;
-std::atomic<uint64_t> next_number{kFirstNumber};
+std::atomic<uint64_t> next_number{dmabuf::kFirstSignedNumber};
 
 constexpr int kMinimumGranularity = 0;
 
@@ -83,6 +83,18 @@ SlotMemory::~SlotMemory() {
   if (mapped_) api()->mem_unmap(address_, size_bytes_);
   if (address_) api()->mem_address_free(address_, size_bytes_);
   api()->mem_release(*handle_);
+}
+
+Status SlotMemory::sign(CUstream_st* stream) const {
+  const Current current(device_->context());
+  if (!current) return current.status();
+  Memcpy2D copy{.width_bytes = sizeof number_, .height = 1};
+  copy.from.type = Memcpy2D::kHost;
+  copy.from.host = const_cast<uint64_t*>(&number_);
+  copy.from.pitch_bytes = sizeof number_;
+  copy.to.device = address_ + size_bytes_ - dmabuf::kSignatureFromEnd;
+  copy.to.pitch_bytes = sizeof number_;
+  return check(api()->memcpy_2d_async(&copy, stream), "cuMemcpy2DAsync");
 }
 
 Result<UniqueFd> SlotMemory::share_fd() const {

@@ -29,6 +29,9 @@ class SlotMemory {
   [[nodiscard]] uint64_t size_bytes() const { return size_bytes_; }
   // A number that no other memory of this process ever has.
   [[nodiscard]] uint64_t number() const { return number_; }
+  // Writes number() near the end, on `stream`, for whoever imports this
+  // (lib/dmabuf/opaque.hpp). The memory lives until `stream` is done with it.
+  [[nodiscard]] Status sign(CUstream_st* stream) const;
   // The descriptor, a new one for each call. Refusals: ExportUnsupported, ExportFailed.
   [[nodiscard]] Result<UniqueFd> share_fd() const;
 

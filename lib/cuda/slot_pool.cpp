@@ -21,6 +21,7 @@ Status SlotPool::make_surfaces(uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) {
     auto memory = SlotMemory::allocate(stream_->device(), layout_.size_bytes);
     if (!memory) return memory.error();
+    if (auto signed_by = (*memory)->sign(stream_->get()); !signed_by) return signed_by;
     const Current current(stream_->device()->context());
     if (!current) return current.status();
     CUevent_st* event = nullptr;

@@ -14,6 +14,16 @@ namespace dxva::dmabuf {
   return {.device = UINT64_MAX - 1, .inode = memory_id};
 }
 
+// From this number on the memory's maker has written the number (eight bytes, in this machine's
+// order) so far before its end, behind everything else: NVIDIA's OpenGL was seen to import other
+// memory than the descriptor's, and to report no error (docs/design/nvidia.md, "An import that
+// is black"). Not at the end, because buffers of Mesa's need room behind them.
+inline constexpr uint64_t kSignatureFromEnd = 128;
+inline constexpr uint64_t kFirstSignedNumber = uint64_t{1} << 62;
+[[nodiscard]] inline bool is_signed(const BufferIdentity& identity) {
+  return identity.device == opaque_identity(0).device && identity.inode >= kFirstSignedNumber;
+}
+
 // Looks at a descriptor that is said to be opaque memory of `size_bytes` (Vulkan's OPAQUE_FD)
 // before a driver is given a duplicate of it: Mesa reads from whatever it gets, so a pipe or an
 // eventfd hangs the thread for ever, and a memfd whose header says more than there is kills the

@@ -8,7 +8,11 @@ bool load_buffers(const GlApi& gl, const ProcAddress& proc, MemoryObjectApi& out
   const bool listed = gl.facts.gles ? gl.facts.at_least(3, 2) : gl.facts.at_least(3, 1);
   return listed && gl.BindBuffer && proc.load(out.BufferStorageMem, "glBufferStorageMemEXT") &&
          proc.load(out.TexBuffer, "glTexBuffer") && proc.load(out.GenBuffers, "glGenBuffers") &&
-         proc.load(out.DeleteBuffers, "glDeleteBuffers");
+         proc.load(out.DeleteBuffers, "glDeleteBuffers") &&
+         proc.load(out.BufferData, "glBufferData") &&
+         proc.load(out.CopyBufferSubData, "glCopyBufferSubData") &&
+         proc.load(out.MapBufferRange, "glMapBufferRange") &&
+         proc.load(out.UnmapBuffer, "glUnmapBuffer");
 }
 
 }  // namespace

@@ -37,6 +37,10 @@ struct MemoryObjectApi {
   PFNGLTEXBUFFERPROC TexBuffer = nullptr;
   PFNGLGENBUFFERSPROC GenBuffers = nullptr;
   PFNGLDELETEBUFFERSPROC DeleteBuffers = nullptr;
+  PFNGLBUFFERDATAPROC BufferData = nullptr;
+  PFNGLCOPYBUFFERSUBDATAPROC CopyBufferSubData = nullptr;
+  PFNGLMAPBUFFERRANGEPROC MapBufferRange = nullptr;
+  PFNGLUNMAPBUFFERPROC UnmapBuffer = nullptr;
   // The self-test reads what was drawn.
   decltype(&::glReadPixels) ReadPixels = nullptr;
 };

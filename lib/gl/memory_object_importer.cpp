@@ -4,6 +4,9 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
+#include <cstring>
+#include <optional>
 #include <string>
 
 #include "lib/base/fourcc.hpp"
@@ -147,6 +150,38 @@ Status MemoryObjectImporter::import_memory(int fd, uint64_t size_bytes, GLuint& 
   return gl_refusal("glImportMemoryFdEXT", error);
 }
 
+// Of the buffer that is drawn from, because it is there that other memory was seen. What cannot
+// be read is not refused.
+Status MemoryObjectImporter::check_signature(GLuint buffer, uint64_t size_bytes,
+                                             uint64_t signature) const {
+  constexpr GLsizeiptr kSize = sizeof signature;
+  GLuint copy = 0;
+  gl_->clear_errors();
+  api_.GenBuffers(1, &copy);
+  gl_->BindBuffer(GL_COPY_READ_BUFFER, buffer);
+  gl_->BindBuffer(GL_COPY_WRITE_BUFFER, copy);
+  api_.BufferData(GL_COPY_WRITE_BUFFER, kSize, nullptr, GL_STREAM_READ);
+  api_.CopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER,
+                         static_cast<GLintptr>(size_bytes - dmabuf::kSignatureFromEnd), 0, kSize);
+  std::optional<uint64_t> read;
+  if (const void* bytes =
+          api_.MapBufferRange(GL_COPY_WRITE_BUFFER, 0, kSize, GL_MAP_READ_BIT)) {
+    std::memcpy(&read.emplace(), bytes, sizeof signature);
+    api_.UnmapBuffer(GL_COPY_WRITE_BUFFER);
+  }
+  gl_->BindBuffer(GL_COPY_READ_BUFFER, 0);
+  gl_->BindBuffer(GL_COPY_WRITE_BUFFER, 0);
+  api_.DeleteBuffers(1, &copy);
+  const GLenum error = gl_->GetError();
+  if (error != GL_NO_ERROR || !read) {
+    DXVA_DEBUG(Gl, "the signature of memory %llx cannot be read: error 0x%x",
+               static_cast<unsigned long long>(signature), error);
+    return Done{};
+  }
+  if (*read == signature) return Done{};
+  return refusal(Reason::SelfTestMismatch, "OpenGL has imported other memory");
+}
+
 Status MemoryObjectImporter::make_buffer(uint64_t size_bytes, GLenum format,
                                          MemoryObjectPicture::Object& object) const {
   gl_->clear_errors();
@@ -209,12 +244,18 @@ Result<std::shared_ptr<MemoryObjectPicture>> MemoryObjectImporter::import(
       const uint64_t size = image.objects[wanted].size_bytes;
       if (auto made = import_memory(request.fds[wanted], size, object.memory); !made)
         return made.error();
+      const BufferIdentity& identity = image.objects[wanted].identity;
+      const bool is_signed = dmabuf::is_signed(identity);
       const auto made =
           form == MemoryObjectForm::Buffer
-              ? make_buffer(bytes_used(image, wanted), deep ? GL_R16UI : GL_R8UI, object)
+              ? make_buffer(is_signed ? size - kRoomBehindBytes : bytes_used(image, wanted),
+                            deep ? GL_R16UI : GL_R8UI, object)
               : make_texture(image.planes[0].pitch_bytes / sample_bytes(image.fourcc),
                              tall_rows(image.height), deep ? GL_R16 : GL_R8, object);
       if (!made) return made.error();
+      if (is_signed && form == MemoryObjectForm::Buffer)
+        if (auto same = check_signature(object.buffer, size, identity.inode); !same)
+          return same.error();
     }
     out->planes_[p] = {
         .texture = object.texture,

@@ -88,7 +88,9 @@ class MemoryObjectImporter {
       : thread_(std::move(thread)), gl_(std::move(gl)), api_(api) {}
 
   // Before any driver call the descriptors are looked at, the numbers held against the sizes,
-  // and the UUIDs compared. The driver gets duplicates.
+  // and the UUIDs compared. The driver gets duplicates. Of memory that is signed
+  // (lib/dmabuf/opaque.hpp) the signature is read through OpenGL; SelfTestMismatch: it is other
+  // memory.
   [[nodiscard]] Result<std::shared_ptr<MemoryObjectPicture>> import(
       const OpaqueRequest& request, MemoryObjectForm form) const;
 
@@ -102,6 +104,8 @@ class MemoryObjectImporter {
  private:
   [[nodiscard]] Status check(const OpaqueRequest& request, MemoryObjectForm form) const;
   [[nodiscard]] Status import_memory(int fd, uint64_t size_bytes, GLuint& memory) const;
+  [[nodiscard]] Status check_signature(GLuint buffer, uint64_t size_bytes,
+                                       uint64_t signature) const;
   [[nodiscard]] Status make_buffer(uint64_t size_bytes, GLenum format,
                                    MemoryObjectPicture::Object& object) const;
   [[nodiscard]] Status make_texture(uint64_t width, uint64_t height, GLenum format,

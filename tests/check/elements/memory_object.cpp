@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "lib/base/fourcc.hpp"
+#include "lib/dmabuf/opaque.hpp"
 #include "lib/gl/memory_object_self_test.hpp"
 #include "tests/check/support/check.hpp"
 #include "tests/check/support/egl_rig.hpp"
@@ -218,6 +219,27 @@ GST_START_TEST(a_driver_that_shows_black_is_caught) {
   NEEDS(rig);
   driver.buffer_storage = [](uint64_t size) { own_buffer(std::vector<uint8_t>(size)); };
   expect_caught(rig, "odd size: ");
+}
+GST_END_TEST;
+
+// Not by the self-test, which has memory of its own: NVIDIA's showed some and not others.
+GST_START_TEST(other_memory_than_the_descriptors_is_refused_where_its_maker_signed_it) {
+  constexpr uint64_t kNumber = dmabuf::kFirstSignedNumber + 7;
+  for (const Api api : {Api::Gl, Api::Gles}) {
+    Rig rig(api);
+    NEEDS(rig);
+    Rig::Picture picture = rig.picture();
+    BufferIdentity& identity = picture.request.image.objects[0].identity;
+    identity = dmabuf::opaque_identity(kNumber);
+    const auto unsigned_yet = rig.importer->import(picture.request, MemoryObjectForm::Buffer);
+    fail_unless(!unsigned_yet && unsigned_yet.error().reason == Reason::SelfTestMismatch, "%s",
+                unsigned_yet ? "imported" : unsigned_yet.error().describe().c_str());
+    std::memcpy(picture.memory.data + picture.memory.size_bytes - dmabuf::kSignatureFromEnd,
+                &kNumber, sizeof kNumber);
+    fail_unless(bool(rig.importer->import(picture.request, MemoryObjectForm::Buffer)));
+    identity = dmabuf::opaque_identity(7);  // of a maker that signs nothing
+    fail_unless(bool(rig.importer->import(picture.request, MemoryObjectForm::Buffer)));
+  }
 }
 GST_END_TEST;
 
@@ -556,6 +578,7 @@ Suite* memory_object_suite() {
   tcase_add_test(tests, buffers_show_every_byte_in_both_depths_and_apis);
   tcase_add_test(tests, textures_are_trusted_for_the_pitches_that_the_driver_means);
   tcase_add_test(tests, a_driver_that_shows_black_is_caught);
+  tcase_add_test(tests, other_memory_than_the_descriptors_is_refused_where_its_maker_signed_it);
   tcase_add_test(tests, a_driver_that_keeps_the_first_content_is_caught);
   tcase_add_test(tests, a_driver_that_ignores_offsets_is_caught);
   tcase_add_test(tests, a_driver_with_a_pitch_of_its_own_is_caught);
