@@ -161,7 +161,7 @@ class Decoder {
   // Its choice, from open() or the first caps to close(). None: software.
   decode::Device hardware_;
   std::string device_error_;  // why there is none
-  Settings active_;  // as they were at open()
+  Settings active_;           // as they were at open()
 
   GstVideoCodecState* input_ = nullptr;
   decode::StreamParams params_;

@@ -19,11 +19,11 @@ namespace {
 constexpr int kVirtualMemoryManagement = 102;
 constexpr int kPosixDescriptors = 103;
 
-constexpr unsigned kBlockingSync = 4;       // CU_CTX_SCHED_BLOCKING_SYNC: no spinning
+constexpr unsigned kBlockingSync = 4;  // CU_CTX_SCHED_BLOCKING_SYNC: no spinning
 // Not CU_STREAM_NON_BLOCKING: NVDEC makes JPEG pictures on the default stream, and only this
 // kind waits for that. The context is ours, so nobody else uses its default stream.
 constexpr unsigned kDefaultFlags = 0;
-constexpr int kChroma420 = 1;               // cudaVideoChromaFormat_420
+constexpr int kChroma420 = 1;  // cudaVideoChromaFormat_420
 constexpr unsigned kMacroblock = 16;
 
 Error no_device(std::string text) {
@@ -173,8 +173,7 @@ Result<std::shared_ptr<Stream>> Stream::create(std::shared_ptr<Device> device) {
   const Current current(device->context());
   if (!current) return current.status().error();
   CUstream_st* stream = nullptr;
-  if (auto made = check(api()->stream_create(&stream, kDefaultFlags), "cuStreamCreate");
-      !made)
+  if (auto made = check(api()->stream_create(&stream, kDefaultFlags), "cuStreamCreate"); !made)
     return made.error();
   return std::shared_ptr<Stream>(new Stream(std::move(device), stream));
 }

@@ -134,8 +134,8 @@ Reason CudaHwaccel::prepare_surfaces(AVCodecContext& context, AVPixelFormat soft
     return Reason::SizeOutOfRange;
   if (const Reason refused = refusal_of(met->need); refused != Reason::None) return refused;
 
-  // libavcodec makes NVDEC's decoder of this size in a moment. For JPEG one of an odd height has
-  // no room for the last row of chroma. libavcodec's own JPEG half looks at neither again.
+  // libavcodec makes NVDEC's decoder of this size in a moment. For JPEG one of an odd height
+  // has no room for the last row of chroma. libavcodec's own JPEG half looks at neither again.
   if (codec_ == Codec::Jpeg) {
     context.coded_width = even(context.coded_width);
     context.coded_height = even(context.coded_height);
@@ -196,9 +196,8 @@ surface::Lease CudaHwaccel::surface_of(AVFrame& frame) {
   // NVDEC's pictures have an even number of rows; libavcodec counts the frame's.
   if (frame.height % 2 != 0 && frame.linesize[0] == frame.linesize[1] &&
       frame.data[1] == frame.data[0] + ptrdiff_t{frame.linesize[0]} * frame.height)
-    source.planes[1].address +=
-        static_cast<uint64_t>(frame.linesize[0]) *
-        static_cast<uint64_t>(even(frames->height) - frame.height);
+    source.planes[1].address += static_cast<uint64_t>(frame.linesize[0]) *
+                                static_cast<uint64_t>(even(frames->height) - frame.height);
   AVFrame* kept = av_frame_alloc();
   av_frame_move_ref(kept, &frame);
   source.owner =

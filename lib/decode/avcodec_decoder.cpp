@@ -148,10 +148,11 @@ Status AvcodecDecoder::open(std::shared_ptr<surface::Pool> spare) {
   // Nothing of libavcodec is asked before: its AV1 decoder prints errors to stderr from within
   // the opening where the device has no AV1.
   if (!device_decodes(hardware_, params_.codec))
-    opened = Error{.code = ErrorCode::Unsupported,
-                   .call = "open",
-                   .text = std::string("the device does not decode ") + codec_name(params_.codec),
-                   .reason = Reason::ProfileUnsupported};
+    opened =
+        Error{.code = ErrorCode::Unsupported,
+              .call = "open",
+              .text = std::string("the device does not decode ") + codec_name(params_.codec),
+              .reason = Reason::ProfileUnsupported};
   if (opened) {
     auto made = Hwaccel::create(params_.codec, hardware_,
                                 traits_.dpb + kBeyondDpb + params_.extra_surfaces);

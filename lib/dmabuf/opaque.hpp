@@ -15,9 +15,9 @@ namespace dxva::dmabuf {
 }
 
 // From this number on the memory's maker has written the number (eight bytes, in this machine's
-// order) so far before its end, behind everything else: NVIDIA's OpenGL was seen to import other
-// memory than the descriptor's, and to report no error (docs/design/nvidia.md, "An import that
-// is black"). Not at the end, because buffers of Mesa's need room behind them.
+// order) so far before its end, behind everything else: NVIDIA's OpenGL was seen to import
+// other memory than the descriptor's, and to report no error (docs/design/nvidia.md, "An import
+// that is black"). Not at the end, because buffers of Mesa's need room behind them.
 inline constexpr uint64_t kSignatureFromEnd = 128;
 inline constexpr uint64_t kFirstSignedNumber = uint64_t{1} << 62;
 [[nodiscard]] inline bool is_signed(const BufferIdentity& identity) {

@@ -162,7 +162,8 @@ Status MemoryObjectImporter::check_signature(GLuint buffer, uint64_t size_bytes,
   gl_->BindBuffer(GL_COPY_WRITE_BUFFER, copy);
   api_.BufferData(GL_COPY_WRITE_BUFFER, kSize, nullptr, GL_STREAM_READ);
   api_.CopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER,
-                         static_cast<GLintptr>(size_bytes - dmabuf::kSignatureFromEnd), 0, kSize);
+                         static_cast<GLintptr>(size_bytes - dmabuf::kSignatureFromEnd), 0,
+                         kSize);
   std::optional<uint64_t> read;
   if (const void* bytes =
           api_.MapBufferRange(GL_COPY_WRITE_BUFFER, 0, kSize, GL_MAP_READ_BIT)) {

@@ -12,8 +12,8 @@ namespace dxva::va {
 // be seen, because it keeps them to itself: libavcodec goes on after a slice of H.264 for which
 // the driver made no buffer, and the picture lacks it (h264dec.c, FFmpeg 5.1 and 7.1); of JPEG
 // it calls the packet invalid (7.1). Other codecs return the failure, of which this says the
-// same. Its messages are a callback of the whole process, and the switch that would make it stop
-// (AV_EF_EXPLODE) also makes it drop pictures of every damaged stream.
+// same. Its messages are a callback of the whole process, and the switch that would make it
+// stop (AV_EF_EXPLODE) also makes it drop pictures of every damaged stream.
 //
 // It also ends pictures of H.264 that it never started, because the references of their first
 // slice are missing, with a surface number that it never set: no such number is a good answer,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // NVDEC's pictures by another client: libavcodec's decoders named *_cuvid, which have NVIDIA's
-// own parser, and share neither a line with our elements nor a CUDA stream with them. For codecs
-// that leave their rounding open, so that only the same decoder gives the same bytes.
+// own parser, and share neither a line with our elements nor a CUDA stream with them. For
+// codecs that leave their rounding open, so that only the same decoder gives the same bytes.
 //
 //   gpu_reference CLIP FILE
 //
@@ -97,9 +97,9 @@ class Client {
       if (!good_) return;
       const auto rows = [this, &read](int plane, int count, int bytes) {
         for (int y = 0; y < count; ++y)
-          good_ &= std::fwrite(read->data[plane] + ptrdiff_t{y} * read->linesize[plane], 1,
-                               static_cast<size_t>(bytes),
-                               out_.get()) == static_cast<size_t>(bytes);
+          good_ &=
+              std::fwrite(read->data[plane] + ptrdiff_t{y} * read->linesize[plane], 1,
+                          static_cast<size_t>(bytes), out_.get()) == static_cast<size_t>(bytes);
       };
       rows(0, frame->height, frame->width);
       rows(1, (frame->height + 1) / 2, (frame->width + 1) / 2 * 2);
@@ -121,11 +121,12 @@ int run(const std::string& clip, const char* path) {
       "filesrc location=\"" + clip + "\" ! parsebin ! appsink name=s sync=false";
   const auto pipeline = GstPtr<GstElement>::adopt(gst_parse_launch(line.c_str(), nullptr));
   if (!out || !pipeline) return 1;
-  const auto sink = GstPtr<GstElement>::adopt(gst_bin_get_by_name(GST_BIN(pipeline.get()), "s"));
+  const auto sink =
+      GstPtr<GstElement>::adopt(gst_bin_get_by_name(GST_BIN(pipeline.get()), "s"));
   gst_element_set_state(pipeline.get(), GST_STATE_PLAYING);
   std::unique_ptr<Client> client;
-  while (auto sample = GstPtr<GstSample>::adopt(
-             gst_app_sink_pull_sample(GST_APP_SINK(sink.get())))) {
+  while (auto sample =
+             GstPtr<GstSample>::adopt(gst_app_sink_pull_sample(GST_APP_SINK(sink.get())))) {
     if (!client) {
       const char* name = decoder_for(gst_sample_get_caps(sample.get()));
       if (!name) break;
