@@ -356,7 +356,7 @@ GST_START_TEST(what_was_left_out_because_of_what_hangs_is_no_fault_of_its_own) {
   }
   const Verdict verdict = judged(findings);
   ck_assert(verdict.outcome == Outcome::Broken);
-  const auto& problem = only(verdict, "gstreamer-broken");
+  const auto problem = only(verdict, "gstreamer-broken");
   ck_assert(problem.what.find(hangs) != std::string::npos && !problem.remedy.empty());
 }
 GST_END_TEST
