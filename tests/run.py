@@ -20,6 +20,7 @@ from counts import Counts  # noqa: E402
 from meson_suite import run_suite  # noqa: E402
 
 SUITES = ["unit", "softva", "elements", "pipelines", "media", "sanitize", "vm", "packages"]
+LAST_WORDS, LAST_COLUMNS = 12, 240  # of each failure, where all failures are told at the end
 ON_DEMAND = ["debian-testing"]  # what only changes when Debian does
 
 
@@ -64,6 +65,11 @@ def main() -> int:
         show(suite, counts, time.monotonic() - started)
         total.add(counts)
 
+    # Once more, together: of a long log often only the end is kept.
+    for failure in total.failures:
+        print(f"FAILED: {failure.name}")
+        for line in failure.tail.splitlines()[-LAST_WORDS:]:
+            print(f"  | {line[:LAST_COLUMNS]}")
     print(f"\n{total}")
     return 1 if total.failed else 0
 
