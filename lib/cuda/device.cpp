@@ -110,7 +110,8 @@ Result<std::shared_ptr<Device>> Device::open(const DeviceChoice& choice) {
   if (!api()) return why_no_api();
   const auto devices = static_cast<int>(count());
   if (choice.ordinal && *choice.ordinal >= static_cast<uint32_t>(devices))
-    return no_device("CUDA has " + std::to_string(devices) + " devices");
+    return no_device("there is no cuda:" + std::to_string(*choice.ordinal) +
+                     " (devices of CUDA: " + std::to_string(devices) + ")");
   std::string refused;
   const std::lock_guard guard(known.lock);
   for (int ordinal = 0; ordinal < devices; ++ordinal) {

@@ -42,7 +42,7 @@ Result<Options> parse_options(int argc, char** argv) {
       {"import", 0, 0, G_OPTION_ARG_STRING, &import,
        N_("how surfaces reach GL: auto, egl, memory-object or copy"), N_("STEP")},
       {"device", 0, 0, G_OPTION_ARG_STRING, &device,
-       N_("what decodes: auto, software (the bundled driver), cuda or a render node"),
+       N_("what decodes: auto, software (the bundled driver), cuda, cuda:N or a render node"),
        N_("DEVICE")},
       {"zero-copy", 0, 0, G_OPTION_ARG_STRING, &zero_copy,
        N_("whether pictures leave the decoder as surfaces: auto, require or off"),

@@ -32,7 +32,7 @@ class Run:
     status: int | None  # None: it hung
     hashes: list[str]
     error: str
-    summary: dict  # dxva-play --json; empty when it failed
+    summary: dict  # dxva-play --json; empty when it ended before it
 
     @property
     def crashed(self) -> bool:
@@ -42,7 +42,8 @@ class Run:
         if self.status is None:
             return f"hung for {SECONDS} s"
         if self.crashed:
-            return f"died of signal {-self.status}: {self.error}"
+            when = "behind its report" if self.summary else f"after {len(self.hashes)} frames"
+            return f"died of signal {-self.status}, {when}: {self.error}"
         return f"exit status {self.status}, {len(self.hashes)} frames; {self.error}"
 
 
@@ -56,8 +57,14 @@ def play(player: str, stream: manifest.Stream, *options: str) -> Run:
         except subprocess.TimeoutExpired:
             return Run(None, [], "", {})
         error = done.stderr.decode(errors="replace").strip()
-        return Run(done.returncode, hashes.read().split(), error,
-                   json.loads(done.stdout) if done.returncode == 0 else {})
+        return Run(done.returncode, hashes.read().split(), error, report(done.stdout))
+
+
+def report(printed: bytes) -> dict:
+    try:
+        return json.loads(printed)
+    except ValueError:
+        return {}
 
 
 def avdec_frames(stream: manifest.Stream) -> int:
