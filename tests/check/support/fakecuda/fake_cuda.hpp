@@ -24,9 +24,18 @@
 #include <functional>
 #include <mutex>
 
+namespace fakecuda {
+
+struct Work {
+  std::function<void()> run;
+  bool is_read = false;  // into the host's memory
+};
+
+}  // namespace fakecuda
+
 struct CUstream_st {
   std::mutex lock;
-  std::deque<std::function<void()>> work;
+  std::deque<fakecuda::Work> work;
   uint64_t done = 0;  // so many have been taken off `work`
   unsigned losses_before = 0;
   bool waits_for_default = true;
@@ -45,6 +54,6 @@ bool is_lost();
 
 uint8_t* host_address(uint64_t device_address);
 // Null: the default stream, whose work is done when another stream's is that waits for it.
-void enqueue(CUstream_st* stream, std::function<void()> work);
+void enqueue(CUstream_st* stream, Work work);
 
 }  // namespace gnu::visibility("default")]]fakecuda

@@ -92,7 +92,7 @@ uint8_t* host_address(uint64_t device_address) {
   return reinterpret_cast<uint8_t*>(static_cast<uintptr_t>(device_address));
 }
 
-void enqueue(CUstream_st* stream, std::function<void()> work) {
+void enqueue(CUstream_st* stream, Work work) {
   if (!stream) stream = &default_stream;
   const std::lock_guard guard(stream->lock);
   if (stream == &default_stream && stream->work.empty()) stream->losses_before = losses;
@@ -118,7 +118,7 @@ void run_until(CUstream_st* stream, uint64_t position) {
     stream->work.clear();
   }
   while (stream->done < position && !stream->work.empty()) {
-    stream->work.front()();
+    stream->work.front().run();
     stream->work.pop_front();
     ++stream->done;
   }
@@ -259,10 +259,11 @@ int cuEventRecord(CUevent_st* event, CUstream_st* stream) {
 int cuEventQuery(CUevent_st* event) {
   if (answer() != 0) return answer();
   if (fakecuda::fails_from("event-fails-at", events)) {
-    // What was in the queue is never done.
+    // The picture is never made. Others' reads in the same queue are: nobody told them of an
+    // error.
     const std::lock_guard guard(event->stream->lock);
-    event->stream->done += event->stream->work.size();
-    event->stream->work.clear();
+    for (fakecuda::Work& work : event->stream->work)
+      if (!work.is_read) work.run = [] {};
     return kInvalidValue;
   }
   if (++event->asked <= kTimesAsked) return cuda::kNotReady;
@@ -358,10 +359,11 @@ int cuMemcpy2DAsync_v2(const cuda::Memcpy2D* copy, CUstream_st* stream) {
                                                : fakecuda::host_address(side.device)) +
            side.y * side.pitch_bytes + side.x_bytes;
   };
-  fakecuda::enqueue(stream, [from = start(copy->from), to = start(copy->to), c = *copy] {
+  const auto run = [from = start(copy->from), to = start(copy->to), c = *copy] {
     for (size_t row = 0; row < c.height; ++row)
       std::memcpy(to + row * c.to.pitch_bytes, from + row * c.from.pitch_bytes, c.width_bytes);
-  });
+  };
+  fakecuda::enqueue(stream, {.run = run, .is_read = copy->to.type == cuda::Memcpy2D::kHost});
   return 0;
 }
 

@@ -226,7 +226,7 @@ int cuvidMapVideoFrame64(Decoder* decoder, int index, uint64_t* address, unsigne
   const std::shared_ptr<uint8_t[]> copy(new uint8_t[picture.size()]());
   const auto fill = [picture, copy] { std::ranges::copy(picture, copy.get()); };
   if (decoder->is_jpeg())
-    fakecuda::enqueue(nullptr, fill);
+    fakecuda::enqueue(nullptr, {.run = fill});
   else
     fill();
   *address = reinterpret_cast<uintptr_t>(copy.get());
