@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "lib/gl/release_queue.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 #include "lib/base/log.hpp"
@@ -9,16 +11,19 @@
 namespace dxva::gl {
 namespace {
 
+// GL-thread only.
+void wait_here(const GlApi& gl) {
+  if (!gl.sync) {
+    gl.Finish();
+    return;
+  }
+  const GLsync fence = gl.sync->FenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
+  (void)gl.sync->ClientWaitSync(fence, GL_SYNC_FLUSH_COMMANDS_BIT, GL_TIMEOUT_IGNORED);
+  gl.sync->DeleteSync(fence);
+}
+
 void wait_on_gl_thread(GlThread& thread, const GlApi& gl) {
-  thread.run([&] {
-    if (!gl.sync) {
-      gl.Finish();
-      return;
-    }
-    const GLsync fence = gl.sync->FenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
-    (void)gl.sync->ClientWaitSync(fence, GL_SYNC_FLUSH_COMMANDS_BIT, GL_TIMEOUT_IGNORED);
-    gl.sync->DeleteSync(fence);
-  });
+  thread.run([&] { wait_here(gl); });
 }
 
 // Nothing: no fence can be made.
@@ -28,6 +33,10 @@ EGLSyncKHR make_fence(const EglFenceApi& egl, const GlApi& gl) {
   // reached.
   gl.Flush();
   return fence;
+}
+
+bool is_reached(const EglFenceApi& egl, EGLSyncKHR fence) {
+  return egl.ClientWaitSync(egl.display, fence, 0, 0) == EGL_CONDITION_SATISFIED_KHR;
 }
 
 // For ever: a time-out would hand out a buffer that is being read. A lost context answers with
@@ -47,13 +56,11 @@ void run_all(std::vector<ReleaseQueue::Release> releases) {
 
 ReleaseQueue::~ReleaseQueue() {
   if (!running_) return;
-  std::vector<Release> late;
-  {
-    const std::lock_guard guard(state_->lock);
-    // The reaper would come here for their fence, and be waited for.
-    if (thread_->is_current()) late.swap(state_->late);
+  if (thread_->is_current()) {
+    end_on_gl_thread(*state_);
+    pthread_detach(reaper_);
+    return;
   }
-  if (!late.empty()) fence(std::move(late), Waits::InReaper);
   {
     const std::lock_guard guard(state_->lock);
     state_->stopping = true;
@@ -64,6 +71,32 @@ ReleaseQueue::~ReleaseQueue() {
     pthread_detach(reaper_);
   else
     pthread_join(reaper_, nullptr);
+}
+
+// The reaper may be in a release that waits for this thread: it is not waited for, and needs
+// OpenGL no more. It must not be left with the context either: whoever has the last of it ends
+// the display that the next pipeline may have begun to use.
+void ReleaseQueue::end_on_gl_thread(State& state) {
+  std::deque<Pending> fenced;
+  {
+    const std::lock_guard guard(state.lock);
+    if (!state.late.empty()) fence_late(state);
+    fenced.swap(state.pending);
+  }
+  for (Pending& each : fenced) {
+    if (each.reached) continue;
+    if (each.fence == EGL_NO_SYNC_KHR)
+      wait_here(*state.gl);
+    else
+      wait_for(state.fences, std::exchange(each.fence, EGL_NO_SYNC_KHR));
+  }
+  {
+    const std::lock_guard guard(state.lock);
+    state.pending = std::move(fenced);
+    state.thread = nullptr;
+    state.stopping = true;
+  }
+  state.wake.notify_one();
 }
 
 // Not std::thread: where no thread can be had (a container's limit), that throws, and nothing
@@ -96,6 +129,7 @@ bool ReleaseQueue::has_reaper() {
 }
 
 void ReleaseQueue::fence(std::vector<Release> releases, Waits waits) {
+  const std::shared_ptr<State> state = state_;
   EGLSyncKHR fence = EGL_NO_SYNC_KHR;
   bool is_done = false;
   if (state_) {
@@ -104,8 +138,11 @@ void ReleaseQueue::fence(std::vector<Release> releases, Waits waits) {
       const EglFenceApi& egl = state_->fences;
       fence = make_fence(egl, *gl_);
       if (fence == EGL_NO_SYNC_KHR || !may_release_here) return;
-      is_done = egl.ClientWaitSync(egl.display, fence, 0, 0) == EGL_CONDITION_SATISFIED_KHR;
-      if (is_done) egl.DestroySync(egl.display, fence);
+      is_done = is_reached(egl, fence);
+      if (!is_done) return;
+      egl.DestroySync(egl.display, fence);
+      const std::lock_guard guard(state->lock);
+      state->poll();
     });
     if (may_release_here && waits == Waits::Here && fence != EGL_NO_SYNC_KHR && !is_done) {
       wait_for(state_->fences, fence);
@@ -114,6 +151,13 @@ void ReleaseQueue::fence(std::vector<Release> releases, Waits waits) {
   }
   // A GPU that has nothing to do any more: no reason to wake another thread.
   if (is_done) {
+    // And what was there before is done, too.
+    std::vector<Release> before;
+    {
+      const std::lock_guard guard(state->lock);
+      before = state->take_reached();
+    }
+    state->run(std::move(before));
     run_all(std::move(releases));
     return;
   }
@@ -127,10 +171,10 @@ void ReleaseQueue::fence(std::vector<Release> releases, Waits waits) {
     return;
   }
   // Once it is pushed the releases may run, and end this queue: only the copy is touched then.
-  const std::shared_ptr<State> state = state_;
   {
     const std::lock_guard guard(state->lock);
-    state->pending.push_back({.fence = fence, .releases = std::move(releases)});
+    state->pending.push_back({.fence = fence, .releases = std::move(releases), .due = {}});
+    state->make_all_due();
   }
   state->wake.notify_one();
 }
@@ -141,10 +185,52 @@ void ReleaseQueue::after_gpu(Release release) {
   if (state_) {
     const std::lock_guard guard(state_->lock);
     if (state_->finished) waits = Waits::Here;
-    releases.swap(state_->late);
+    releases = state_->take_late();
   }
   releases.push_back(std::move(release));
   fence(std::move(releases), waits);
+}
+
+ReleaseQueue::Clock::time_point ReleaseQueue::State::due() const {
+  // Those with a fence came before those without.
+  return pending.empty() ? late_since + kLongestDelay : pending.front().due;
+}
+
+void ReleaseQueue::State::make_all_due() {
+  const Clock::time_point now = Clock::now();
+  for (Pending& each : pending) each.due = now;
+}
+
+void ReleaseQueue::State::poll() {
+  for (Pending& each : pending) {
+    if (each.reached) continue;
+    if (each.fence == EGL_NO_SYNC_KHR || !is_reached(fences, each.fence)) return;
+    fences.DestroySync(fences.display, std::exchange(each.fence, EGL_NO_SYNC_KHR));
+    each.reached = true;
+  }
+}
+
+std::vector<ReleaseQueue::Release> ReleaseQueue::State::take_reached() {
+  std::vector<Release> reached;
+  while (!pending.empty() && pending.front().reached) {
+    std::ranges::move(pending.front().releases, std::back_inserter(reached));
+    pending.pop_front();
+  }
+  if (!reached.empty()) ++releasing;
+  return reached;
+}
+
+std::vector<ReleaseQueue::Release> ReleaseQueue::State::take_late() {
+  visited = false;
+  return std::exchange(late, {});
+}
+
+void ReleaseQueue::State::run(std::vector<Release> reached) {
+  if (reached.empty()) return;
+  run_all(std::move(reached));
+  const std::lock_guard guard(lock);
+  --releasing;
+  if (is_idle()) idle.notify_all();
 }
 
 void ReleaseQueue::after_gpu_with_others(Release release) {
@@ -153,36 +239,86 @@ void ReleaseQueue::after_gpu_with_others(Release release) {
     return;
   }
   const std::shared_ptr<State> state = state_;
+  const bool is_gl_thread = thread_->is_current();
+  std::vector<Release> reached;
   bool wake = false;
   {
     const std::lock_guard guard(state->lock);
-    if (!state->finished && state->late.size() + 1 < kBatch) {
-      if (state->late.empty()) state->late_until = Clock::now() + kLongestDelay;
+    const size_t most = kBatch + (state->visited && !is_gl_thread ? kMoreWithVisits : 0);
+    if (!state->finished && state->late.size() + 1 < most) {
+      if (state->late.empty()) {
+        state->late.reserve(kBatch + kMoreWithVisits);
+        state->late_since = Clock::now();
+      }
       state->late.push_back(std::move(release));
+      state->came = true;
       // It watches on its own from one batch to the next: waking it costs more than the fence.
       wake = !std::exchange(state->watching, true);
+      if (!is_gl_thread) {
+        reached = state->take_reached();
+      } else if (!state->pending.empty()) {
+        state->make_all_due();
+        wake = true;
+      }
     }
   }
-  if (release)
-    after_gpu(std::move(release));
-  else if (wake)
-    state->wake.notify_one();
+  if (release) after_gpu(std::move(release));
+  if (wake) state->wake.notify_one();
+  state->run(std::move(reached));
+}
+
+void ReleaseQueue::fence_late(State& state) {
+  const Clock::time_point now = Clock::now();
+  const EGLSyncKHR fence = make_fence(state.fences, *state.gl);
+  // Without one the reaper waits in another way.
+  state.pending.push_back({.fence = fence,
+                           .releases = state.take_late(),
+                           .due = fence == EGL_NO_SYNC_KHR ? now : now + kLongestDelay});
+  if (fence == EGL_NO_SYNC_KHR) state.wake.notify_one();
+}
+
+void ReleaseQueue::visit(State& state) {
+  const std::lock_guard guard(state.lock);
+  if (state.is_empty()) return;
+  state.visited = true;
+  if (state.late.size() >= kBatch ||
+      (!state.late.empty() && Clock::now() - state.late_since >= kVisitDelay))
+    fence_late(state);
+  state.poll();
+}
+
+void ReleaseQueue::visit() {
+  if (state_) visit(*state_);
+}
+
+std::function<void()> ReleaseQueue::visitor() const {
+  return [state = state_] {
+    if (state) visit(*state);
+  };
 }
 
 void ReleaseQueue::recall() {
   if (!state_) return;
+  const std::shared_ptr<State> state = state_;
   std::vector<Release> late;
+  std::vector<Release> reached;
+  bool wake = false;
   {
-    const std::lock_guard guard(state_->lock);
-    late.swap(state_->late);
+    const std::lock_guard guard(state->lock);
+    late = state->take_late();
+    reached = state->take_reached();
+    state->make_all_due();
+    wake = !state->pending.empty();
   }
+  if (wake) state->wake.notify_one();
   if (!late.empty()) fence(std::move(late), Waits::InReaper);
+  state->run(std::move(reached));
 }
 
 void ReleaseQueue::drain() {
   if (!state_) return;
   std::unique_lock guard(state_->lock);
-  if (!state_->late.empty()) {
+  if (!state_->is_empty()) {
     state_->hurry = true;
     state_->wake.notify_one();
   }
@@ -200,48 +336,59 @@ void ReleaseQueue::finish() {
 
 void ReleaseQueue::reap(State& state) {
   std::unique_lock guard(state.lock);
+  std::chrono::milliseconds look = kLongestDelay;  // the interval between two
+  Clock::time_point next_look;
   for (;;) {
     const auto has_work = [&] {
-      return state.stopping || !state.pending.empty() || (state.hurry && !state.late.empty());
+      return state.stopping || (state.hurry && !state.is_empty()) ||
+             (!state.pending.empty() && state.pending.front().due <= Clock::now());
     };
-    if (state.late.empty()) {
-      state.hurry = false;
-      if (state.watching) {
-        // Whoever comes meanwhile need not wake it: it looks again in time for them.
-        state.wake.wait_for(guard, kLongestDelay, has_work);
-        state.watching = !state.late.empty();
-      } else {
-        state.wake.wait(guard, [&] { return has_work() || state.watching; });
-      }
+    if (state.is_empty()) state.hurry = false;
+    if (!state.watching) {
+      state.wake.wait(guard, [&] { return has_work() || state.watching; });
+      look = kLongestDelay;
+      next_look = Clock::now() + look;
     }
-    if (!state.late.empty() && !has_work()) {
-      const Clock::time_point until = state.late_until;
-      state.wake.wait_until(guard, until, has_work);
-      // Fenced by others meanwhile, and these are newer ones.
-      if (!has_work() && (state.late.empty() || state.late_until != until)) continue;
+    if (!has_work()) {
+      // Others may see to what is there, and whoever comes meanwhile need not wake it.
+      const auto until = state.is_empty() ? next_look : std::max(next_look, state.due());
+      if (!state.wake.wait_until(guard, until, has_work)) {
+        const Clock::time_point now = Clock::now();
+        if (state.is_empty() || state.due() > now) {
+          state.watching = std::exchange(state.came, false) || !state.is_empty();
+          look = std::min(look * 2, kRarestLook);
+          next_look = now + look;
+          continue;
+        }
+        look = kLongestDelay;
+      }
     }
     Pending next;
     if (!state.pending.empty()) {
       next = std::move(state.pending.front());
       state.pending.pop_front();
     } else if (!state.late.empty()) {
-      next.releases.swap(state.late);
+      next.releases = state.take_late();
     } else if (state.stopping) {
       return;
     } else {
       continue;
     }
-    state.releasing = true;
+    std::shared_ptr<GlThread> thread = state.thread;
+    ++state.releasing;
     guard.unlock();
-    if (next.fence == EGL_NO_SYNC_KHR)
-      state.thread->run([&] { next.fence = make_fence(state.fences, *state.gl); });
-    if (next.fence != EGL_NO_SYNC_KHR)
-      wait_for(state.fences, next.fence);
-    else
-      wait_on_gl_thread(*state.thread, *state.gl);
+    if (thread && !next.reached) {
+      if (next.fence == EGL_NO_SYNC_KHR)
+        thread->run([&] { next.fence = make_fence(state.fences, *state.gl); });
+      if (next.fence != EGL_NO_SYNC_KHR)
+        wait_for(state.fences, next.fence);
+      else
+        wait_on_gl_thread(*thread, *state.gl);
+    }
+    thread.reset();  // perhaps the last owner
     run_all(std::move(next.releases));
     guard.lock();
-    state.releasing = false;
+    --state.releasing;
     if (state.is_idle()) state.idle.notify_all();
   }
 }

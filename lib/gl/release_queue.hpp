@@ -21,11 +21,13 @@ namespace dxva::gl {
 // texture goes when the draw that samples it has been *submitted*; a decoder that writes into
 // the buffer then is seen in the picture (28 to 47 of 96 pictures wrong, none with the fence).
 //
-// The fence is made on the GL thread, behind everything submitted so far, and waited for in a
-// small thread of its own: not at the next frame, because the decoder may be waiting for this
-// very surface before there is a next frame, and not on the GL thread, which has work to do.
-// It orders draws of this context only; consumers in other contexts use GstGLSyncMeta's like.
-// Thread-safe.
+// The fence is made on the GL thread, behind everything submitted so far: when somebody is
+// there anyway (visit()), or by a trip of ours. Visitors see that it is reached, and whoever
+// hands in the next buffer gives these back; a small thread, the reaper, does so for what
+// nobody comes for, because the decoder may be waiting for this very surface before there is a
+// next frame. Nothing is given back on the GL thread: what ends with a buffer may wait for that
+// thread. It orders draws of this context only; consumers in other contexts use GstGLSyncMeta's
+// like. Thread-safe.
 class ReleaseQueue {
  public:
   using Release = std::function<void()>;
@@ -33,10 +35,17 @@ class ReleaseQueue {
   // The way to the GL thread is most of what a frame without a copy costs. Who has buffers to
   // spare waits for so many, and one fence serves them all…
   static constexpr size_t kBatch = 4;
-  // …but no longer than this. Shorter than a decoder's patience for a surface to come back
-  // (surface::Pool::wait_for_room): being late costs it a moment, never a copy, even where its
-  // recall does not arrive. Long enough for four pictures of a film.
+  // …or for so many more, where visitors make the fence…
+  static constexpr size_t kMoreWithVisits = 2;
+  // …and for so long, where frames come slowly: a film has one each 42 ms.
+  static constexpr std::chrono::milliseconds kVisitDelay{30};
+  // What nobody has come for until then is the reaper's: one or two pictures of a film. Shorter
+  // than a decoder's patience for a surface to come back (surface::Pool::wait_for_room).
   static constexpr std::chrono::milliseconds kLongestDelay{60};
+  // How often the reaper looks, as long as it finds that others do the work: to be woken costs
+  // as much as the fence. A decoder that runs short meanwhile recalls; only one whose recall
+  // does not arrive may copy a picture.
+  static constexpr std::chrono::milliseconds kRarestLook{240};
 
   // Without EGL fences (GLX, an old driver) the GL thread itself waits.
   ReleaseQueue(std::shared_ptr<GlThread> thread, std::shared_ptr<const GlApi> gl,
@@ -44,8 +53,8 @@ class ReleaseQueue {
       : thread_(std::move(thread)),
         gl_(std::move(gl)),
         state_(fences ? std::make_shared<State>(thread_, gl_, *fences) : nullptr) {}
-  // Waits for everything handed in, where that is possible: a release may need the GL thread,
-  // so that one never waits here.
+  // Waits for everything handed in. On the GL thread for the GPU only: a release may need that
+  // thread, so the reaper runs them alone.
   ~ReleaseQueue();
   ReleaseQueue(const ReleaseQueue&) = delete;
   ReleaseQueue& operator=(const ReleaseQueue&) = delete;
@@ -53,8 +62,14 @@ class ReleaseQueue {
   // `release` runs once, later, in another thread, or at once in this one.
   void after_gpu(Release release);
   // The same, for buffers of which there are several more: their fence may come with that of
-  // the next ones, kBatch of them and kLongestDelay later at the most.
+  // the next ones, kBatch of them and kLongestDelay later at the most where nobody visits.
   void after_gpu_with_others(Release release);
+  // Somebody is on the GL thread, with this context current, for a reason of his own: enough
+  // that wait for a fence get one, without a trip. May be asked for each map of a texture.
+  // GL-thread only.
+  void visit();
+  // The same, for those who may outlive the queue.
+  [[nodiscard]] std::function<void()> visitor() const;
   // A fence for those that wait for others, now: their producer needs them. Not on the GL
   // thread.
   void recall();
@@ -67,33 +82,52 @@ class ReleaseQueue {
   void finish();
 
  private:
+  using Clock = std::chrono::steady_clock;
   struct Pending {
     EGLSyncKHR fence = EGL_NO_SYNC_KHR;
     std::vector<Release> releases;
+    Clock::time_point due;  // the reaper's from then on
+    bool reached = false;   // and the fence is gone
   };
-  using Clock = std::chrono::steady_clock;
-  // Shared with the reaper, which may outlive this object when a release drops its last owner.
+  // Shared with the reaper, which may outlive this object when a release drops its last owner,
+  // and with visitors.
   struct State {
     State(std::shared_ptr<GlThread> gl_thread, std::shared_ptr<const GlApi> gl_api,
           const EglFenceApi& api)
-        : thread(std::move(gl_thread)), gl(std::move(gl_api)), fences(api) {}
-    const std::shared_ptr<GlThread> thread;  // keeps the display that the fences live in
+        : gl(std::move(gl_api)), fences(api), thread(std::move(gl_thread)) {}
     const std::shared_ptr<const GlApi> gl;
     const EglFenceApi fences;
 
     std::mutex lock;
     std::condition_variable wake;
     std::condition_variable idle;
-    std::deque<Pending> pending;
-    std::vector<Release> late;  // without a fence so far
-    Clock::time_point late_until;
-    bool watching = false;  // the reaper looks after `late` when its time has come
-    bool hurry = false;     // …or before
-    bool releasing = false;
+    // Keeps the display that the fences live in. Null: the queue has ended on the GL thread,
+    // and has waited for them.
+    std::shared_ptr<GlThread> thread;
+    std::deque<Pending> pending;  // with a fence, in the order of the GPU
+    std::vector<Release> late;    // without a fence so far
+    Clock::time_point late_since;
+    bool visited = false;    // somebody did, since some of them came
+    bool came = false;       // some of them did, since the reaper last looked
+    bool watching = false;   // it looks after all this when its time has come
+    bool hurry = false;      // …or before
+    uint32_t releasing = 0;  // threads that run some
     bool stopping = false;
     bool finished = false;
 
-    [[nodiscard]] bool is_idle() const { return pending.empty() && late.empty() && !releasing; }
+    [[nodiscard]] bool is_empty() const { return pending.empty() && late.empty(); }
+    [[nodiscard]] bool is_idle() const { return is_empty() && releasing == 0; }
+    // The next ones with the lock. When the oldest is the reaper's, if there is one.
+    [[nodiscard]] Clock::time_point due() const;
+    void make_all_due();
+    // GL-thread only: which fences are reached. In a thread of the application's, EGL would
+    // leave something behind, and free it twice when the process ends meanwhile (libglvnd 1.6).
+    void poll();
+    // Those that the GPU is done with, for run(); nothing is counted where there are none.
+    [[nodiscard]] std::vector<Release> take_reached();
+    [[nodiscard]] std::vector<Release> take_late();
+    // Without the lock. They may end the queue.
+    void run(std::vector<Release> reached);
   };
 
   enum class Waits { InReaper, Here };
@@ -101,6 +135,10 @@ class ReleaseQueue {
   void fence(std::vector<Release> releases, Waits waits);
   [[nodiscard]] bool has_reaper();
   [[nodiscard]] bool start();
+  // GL-thread only, with the lock.
+  static void fence_late(State& state);
+  static void visit(State& state);
+  static void end_on_gl_thread(State& state);
   static void reap(State& state);
 
   const std::shared_ptr<GlThread> thread_;

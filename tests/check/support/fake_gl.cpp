@@ -146,7 +146,10 @@ EGLBoolean destroy_sync(EGLDisplay, EGLSyncKHR) {
   return EGL_TRUE;
 }
 EGLint client_wait_sync(EGLDisplay, EGLSyncKHR, EGLint, EGLTimeKHR timeout) {
-  if (fake().on_fence_wait && timeout == 0) return EGL_TIMEOUT_EXPIRED_KHR;
+  if (timeout == 0) {
+    const bool reached = fake().on_fence_poll ? fake().on_fence_poll() : !fake().on_fence_wait;
+    return reached ? EGL_CONDITION_SATISFIED_KHR : EGL_TIMEOUT_EXPIRED_KHR;
+  }
   if (fake().on_fence_wait) fake().on_fence_wait();
   return EGL_CONDITION_SATISFIED_KHR;
 }
