@@ -5,6 +5,8 @@
 
 #include <utility>
 
+#include "gst/dxvagl/told_memory.hpp"
+
 namespace dxva::gst {
 namespace {
 
@@ -18,7 +20,8 @@ GQuark home_quark() {
 std::shared_ptr<LentTextures> LentTextures::make(GstGLContext* context,
                                                  const GstVideoInfo& info,
                                                  std::span<const GLuint> textures,
-                                                 Writable writable) {
+                                                 Writable writable,
+                                                 const std::function<void()>& on_map) {
   std::shared_ptr<LentTextures> made(new LentTextures);
   made->info_ = info;
   made->form_ = wrap_textures(context, info, textures, nullptr, writable);
@@ -26,6 +29,7 @@ std::shared_ptr<LentTextures> LentTextures::make(GstGLContext* context,
   for (guint i = 0; i < gst_buffer_n_memory(made->form_.get()); ++i) {
     GstMemory* memory = gst_buffer_get_memory(made->form_.get(), i);
     gst_mini_object_set_qdata(GST_MINI_OBJECT_CAST(memory), home_quark(), made.get(), nullptr);
+    set_on_map(memory, on_map);
     made->memories_.push_back(memory);
   }
   gst_buffer_remove_all_memory(made->form_.get());

@@ -4,6 +4,7 @@
 #include <GL/gl.h>
 #include <gst/gl/gl.h>
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -23,11 +24,12 @@ namespace dxva::gst {
 // find it.
 class LentTextures {
  public:
-  // Null when GstGL refuses. GL-thread only.
+  // Null when GstGL refuses. `on_map` is that of told_memory.hpp. GL-thread only.
   [[nodiscard]] static std::shared_ptr<LentTextures> make(GstGLContext* context,
                                                           const GstVideoInfo& info,
                                                           std::span<const GLuint> textures,
-                                                          Writable writable);
+                                                          Writable writable,
+                                                          const std::function<void()>& on_map);
   ~LentTextures();
 
   // A buffer of them; `owner` is dropped with its last memory. Null: the last frame is still

@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "gst/dxvagl/spent_fences.hpp"
+#include "gst/dxvagl/told_memory.hpp"
 
 namespace dxva::gst {
 namespace {
@@ -126,17 +127,15 @@ GstPtr<GstBuffer> wrap_textures(GstGLContext* context, const GstVideoInfo& info,
   }
   // Not gst_gl_memory_allocator_get_default(): that is the kind with a pixel buffer object, and
   // makes one for each texture that is wrapped (7.5 against 5.2 ms CPU for a 1080p frame).
-  const auto allocator =
-      GstPtr<GstAllocator>::adopt(gst_allocator_find(GST_GL_MEMORY_ALLOCATOR_NAME));
+  GstGLMemoryAllocator* allocator = told_memory_allocator();
   const GstVideoInfo layout = gl_layout(info);
   auto* shares = new Shares{.owner = std::move(owner), .left = count};
   GstGLVideoAllocationParams* params = gst_gl_video_allocation_params_new_wrapped_gl_handle(
       context, nullptr, &layout, 0, nullptr, GST_GL_TEXTURE_TARGET_2D, formats[0], nullptr,
       shares, [](gpointer data) { Shares::drop(static_cast<Shares*>(data), 1); });
   auto buffer = GstPtr<GstBuffer>::adopt(gst_buffer_new());
-  const bool ok = allocator && gst_gl_memory_setup_buffer(
-                                   GST_GL_MEMORY_ALLOCATOR(allocator.get()), buffer.get(),
-                                   params, formats.data(), handles.data(), count);
+  const bool ok = gst_gl_memory_setup_buffer(allocator, buffer.get(), params, formats.data(),
+                                             handles.data(), count);
   gst_gl_allocation_params_free(reinterpret_cast<GstGLAllocationParams*>(params));
   if (!ok) {
     // The memories that were made drop their shares with the buffer; these were not made.

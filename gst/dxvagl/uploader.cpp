@@ -48,12 +48,13 @@ GstPtr<GstBuffer> lend(const gl::TextureSet& textures, const std::shared_ptr<voi
 }
 
 // The same, and new ones where they are spent. GL-thread only.
-GstPtr<GstBuffer> lend_or_make(GstGLContext* context, const GstVideoInfo& info,
+GstPtr<GstBuffer> lend_or_make(GlSession& session, const GstVideoInfo& info,
                                gl::TextureSet& textures, const std::shared_ptr<void>& lease,
                                Writable writable) {
   const auto* lent = static_cast<LentTextures*>(textures.attachment.get());
   if (!lent || lent->spent(info))
-    textures.attachment = LentTextures::make(context, info, textures.names(), writable);
+    textures.attachment = LentTextures::make(session.context(), info, textures.names(),
+                                             writable, session.releases().visitor());
   return lend(textures, lease);
 }
 
@@ -136,7 +137,7 @@ GstPtr<GstBuffer> Uploader::wrap_pooled(const GstVideoInfo& info, const gl::Text
   gl::TextureSet& shown = *textures;
   std::shared_ptr<PoolLease> lease(
       new PoolLease{.session = active_, .specs = specs, .textures = std::move(textures)});
-  auto buffer = lend_or_make(active_->context(), info, shown, lease, Writable::Yes);
+  auto buffer = lend_or_make(*active_, info, shown, lease, Writable::Yes);
   if (buffer) add_sync_meta(buffer.get(), active_->context(), Commands::Issued);
   return buffer;
 }
@@ -162,7 +163,7 @@ Result<GstPtr<GstBuffer>> Uploader::show(const gl::PlaneTextures& planes,
                                          Commands commands) {
   const auto names = planes.textures->names();
   if (draws_) return draw(names[0], names[1]);
-  auto buffer = lend_or_make(active_->context(), out_, *planes.textures, lease, Writable::No);
+  auto buffer = lend_or_make(*active_, out_, *planes.textures, lease, Writable::No);
   // Some producers send a buffer while it is still out.
   if (!buffer) buffer = wrap_textures(active_->context(), out_, names, lease, Writable::No);
   if (buffer) add_sync_meta(buffer.get(), active_->context(), commands);
@@ -212,6 +213,7 @@ Result<GstPtr<GstBuffer>> Uploader::send_imported(
   }
   const Commands commands = fences.any() ? Commands::Issued : Commands::None;
   active_->thread().run([&] {
+    active_->releases().visit();
     fences.wait_in_gl(active_->native_fence());
     out.emplace(std::visit([&](const auto& source) { return show(source, lease, commands); },
                            imported->source));
@@ -240,6 +242,7 @@ Result<GstPtr<GstBuffer>> Uploader::send_copied(GstBuffer* input, const InputPic
   if (!mapped) return mapped.error();
   std::optional<Result<GstPtr<GstBuffer>>> out;
   active_->thread().run([&] {
+    active_->releases().visit();
     std::unique_ptr<gl::TextureSet> textures = active_->pool().acquire(*in_specs_);
     if (!textures) {
       out.emplace(Error{.code = ErrorCode::NoMemory, .call = "glTexImage2D"});

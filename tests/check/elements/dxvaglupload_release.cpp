@@ -6,6 +6,7 @@
 #include <gst/gl/gstglfuncs.h>
 
 #include <atomic>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -70,35 +71,46 @@ struct Decoder {
 // A consumer with a draw of its own, in the element's context.
 class Consumer {
  public:
-  explicit Consumer(GstPtr<GstGLContext> context) : context_(std::move(context)) {
+  explicit Consumer(GstPtr<GstGLContext> context, size_t targets = 1)
+      : context_(std::move(context)), targets_(targets) {
     run([this] {
       session_ = GlSession::create(context_.get());
-      session_->api().GenTextures(1, &target_);
+      session_->api().GenTextures(static_cast<GLsizei>(targets_.size()), targets_.data());
       const dxva::gl::TextureSpec spec{.width = kLarge.width,
                                        .height = kLarge.height,
                                        .internal_format = GL_RGBA8,
                                        .format = GL_RGBA,
                                        .type = GL_UNSIGNED_BYTE,
                                        .texel_bytes = 4};
-      fail_unless(dxva::gl::allocate_texture(session_->api(), target_, spec));
+      for (const GLuint target : targets_)
+        fail_unless(dxva::gl::allocate_texture(session_->api(), target, spec));
     });
   }
   ~Consumer() {
-    run([this] { session_->api().DeleteTextures(1, &target_); });
+    run([this] {
+      session_->api().DeleteTextures(static_cast<GLsizei>(targets_.size()), targets_.data());
+    });
   }
 
   // Queues the draw and returns: nothing is flushed.
-  void draw(GstBuffer* picture) {
+  enum class Maps { No, Yes };
+  void draw(GstBuffer* picture, Maps maps = Maps::No, size_t target = 0) {
     run([&] {
       const auto name = [&](guint plane) {
-        return gst_gl_memory_get_texture_id(
-            reinterpret_cast<GstGLMemory*>(gst_buffer_peek_memory(picture, plane)));
+        GstMemory* memory = gst_buffer_peek_memory(picture, plane);
+        GstMapInfo map;
+        if (maps == Maps::Yes) {
+          fail_unless(gst_memory_map(memory, &map,
+                                     static_cast<GstMapFlags>(GST_MAP_READ | GST_MAP_GL)));
+          gst_memory_unmap(memory, &map);
+        }
+        return gst_gl_memory_get_texture_id(reinterpret_cast<GstGLMemory*>(memory));
       };
       const auto pass = session_->pass();
       fail_unless(static_cast<bool>(pass));
       const auto drawn = (*pass)->draw({.luma = name(0),
                                         .chroma = name(1),
-                                        .target = target_,
+                                        .target = targets_[target],
                                         .width = kLarge.width,
                                         .height = kLarge.height},
                                        dxva::video::yuv_to_rgb(kColours, 8));
@@ -106,14 +118,15 @@ class Consumer {
     });
   }
 
-  std::vector<uint8_t> read() {
+  std::vector<uint8_t> read(size_t target = 0) {
     std::vector<uint8_t> pixels(uint64_t{kLarge.width} * kLarge.height * 4);
     run([&] {
       const GstGLFuncs* gl = context_->gl_vtable;
       GLuint framebuffer = 0;
       gl->GenFramebuffers(1, &framebuffer);
       gl->BindFramebuffer(GL_FRAMEBUFFER, framebuffer);
-      gl->FramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, target_, 0);
+      gl->FramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D,
+                               targets_[target], 0);
       gl->ReadPixels(0, 0, static_cast<GLsizei>(kLarge.width),
                      static_cast<GLsizei>(kLarge.height), GL_RGBA, GL_UNSIGNED_BYTE,
                      pixels.data());
@@ -130,7 +143,7 @@ class Consumer {
 
   GstPtr<GstGLContext> context_;
   std::shared_ptr<GlSession> session_;
-  GLuint target_ = 0;
+  std::vector<GLuint> targets_;
 };
 
 uint64_t wrong_pixels(const std::vector<uint8_t>& got, const std::vector<uint8_t>& want) {
@@ -167,6 +180,33 @@ GST_START_TEST(a_buffer_comes_back_when_the_last_draw_has_read_it) {
     decoder.came_back.wait(false);
     fail_unless_equals_uint64(wrong_pixels(consumer->read(), wanted), 0);
   }
+}
+GST_END_TEST;
+
+// Fences are made where the next frames are mapped, and all draws are queued before the first
+// one is looked at.
+GST_START_TEST(buffers_of_a_consumer_that_maps_come_back_behind_their_draws) {
+  constexpr size_t kFrames = 7;
+  UploadHarness harness(kLarge);
+  std::vector<std::unique_ptr<Decoder>> decoders;
+  std::vector<std::vector<uint8_t>> wanted;
+  std::optional<Consumer> consumer;
+  for (size_t i = 0; i < kFrames; ++i) {
+    decoders.push_back(std::make_unique<Decoder>());
+    decoders.back()->spare = true;
+    GstPtr<GstBuffer> in = decoders.back()->decode(static_cast<uint32_t>(i));
+    wanted.push_back(reference(decoders.back()->frame));
+    GstPtr<GstBuffer> out = harness.push(std::move(in));
+    if (!harness.imports()) {
+      fail_if(rig_must_import());
+      DXVA_SKIP("nothing is imported here, so nothing is lent");
+    }
+    if (!consumer) consumer.emplace(get_gl_context(harness), kFrames);
+    consumer->draw(out.get(), Consumer::Maps::Yes, i);
+  }
+  for (size_t i = 0; i < kFrames; ++i)
+    fail_unless_equals_uint64(wrong_pixels(consumer->read(i), wanted[i]), 0);
+  for (const auto& decoder : decoders) decoder->came_back.wait(false);
 }
 GST_END_TEST;
 
@@ -219,6 +259,7 @@ int main(int argc, char** argv) {
   tcase_set_timeout(tests, 120);
   suite_add_tcase(suite, tests);
   tcase_add_test(tests, a_buffer_comes_back_when_the_last_draw_has_read_it);
+  tcase_add_test(tests, buffers_of_a_consumer_that_maps_come_back_behind_their_draws);
   tcase_add_test(tests, behind_a_shader_pass_the_input_comes_back_by_itself);
   tcase_add_test(tests, stopping_brings_everything_back_that_nobody_shows);
   tcase_add_test(tests, a_copied_picture_lends_nothing);
