@@ -37,6 +37,7 @@ bool parse(int argc, char** argv, Options& options) {
                                  {"watch", required_argument, nullptr, 'e'},
                                  {"feed", required_argument, nullptr, 'p'},
                                  {"map-in-gl", no_argument, nullptr, 'g'},
+                                 {"map-stand-in", no_argument, nullptr, 'i'},
                                  {}};
   for (int found; (found = ::getopt_long(argc, argv, "", kLong, nullptr)) != -1;) {
     switch (found) {
@@ -60,6 +61,9 @@ bool parse(int argc, char** argv, Options& options) {
         break;
       case 'g':
         options.stream.map_in_gl = true;
+        break;
+      case 'i':
+        options.stream.map_stand_in = true;
         break;
       default:
         return false;
@@ -169,7 +173,7 @@ int main(int argc, char** argv) {
   if (!parse(argc, argv, options)) {
     std::fprintf(stderr,
                  "bench-player [--started NS] [--streams N] [--warm-up N] --frames N "
-                 "[--watch ELEMENT] [--feed CAPS] [--map-in-gl] PIPELINE\n");
+                 "[--watch ELEMENT] [--feed CAPS] [--map-in-gl|--map-stand-in] PIPELINE\n");
     return 2;
   }
   Window window(options.streams);

@@ -96,6 +96,7 @@ bool Stream::prepare() {
       },
       this, nullptr);
   if (!options_.feed.caps.empty()) make_pictures();
+  if (options_.map_stand_in) make_stand_in();
   return true;
 }
 
@@ -130,6 +131,27 @@ void Stream::push_picture(GstElement* source) {
   gst_app_src_push_buffer(GST_APP_SRC(source), picture);
 }
 
+// What a consumer of frames in OpenGL does is then in the figures of those that are not.
+void Stream::make_stand_in() {
+  const auto display = GstPtr<GstGLDisplay>::adopt(gst_gl_display_new());
+  GstGLContext* made = nullptr;
+  GError* error = nullptr;
+  if (!gst_gl_display_create_context(display.get(), nullptr, &made, &error))
+    g_error("no OpenGL context: %s", error->message);
+  const auto context = GstPtr<GstGLContext>::adopt(made);
+  GstVideoInfo info;
+  gst_video_info_set_format(&info, GST_VIDEO_FORMAT_NV12, 64, 64);
+  const auto allocator =
+      GstPtr<GstAllocator>::adopt(gst_allocator_find(GST_GL_MEMORY_ALLOCATOR_NAME));
+  GstGLVideoAllocationParams* params = gst_gl_video_allocation_params_new(
+      context.get(), nullptr, &info, 0, nullptr, GST_GL_TEXTURE_TARGET_2D, GST_GL_RED);
+  stand_in_ = GstPtr<GstBuffer>::adopt(gst_buffer_new());
+  if (!gst_gl_memory_setup_buffer(GST_GL_MEMORY_ALLOCATOR(allocator.get()), stand_in_.get(),
+                                  params, nullptr, nullptr, 0))
+    g_error("no textures");
+  gst_gl_allocation_params_free(reinterpret_cast<GstGLAllocationParams*>(params));
+}
+
 bool Stream::start() {
   return gst_element_set_state(pipeline_.get(), GST_STATE_PLAYING) != GST_STATE_CHANGE_FAILURE;
 }
@@ -156,6 +178,7 @@ void Stream::enters() {
 
 void Stream::arrives(GstPtr<GstBuffer> buffer) {
   if (options_.map_in_gl) map_in_gl(buffer.get());
+  if (stand_in_) map_in_gl(stand_in_.get());
   buffer.reset();
   if (frames_ >= options_.warm_up && !options_.watch.empty())
     watched_ns_ += thread_cpu_ns() - entered_at_;

@@ -24,8 +24,9 @@ struct StreamOptions {
   std::string pipeline;
   std::string watch;  // the element from which on a frame's way to "out" is timed, or empty
   bool map_in_gl = false;  // each frame's memories are mapped for OpenGL: GstGL uploads lazily
-  uint64_t warm_up = 0;    // frames before the window
-  uint64_t frames = 0;     // with those of the warm-up
+  bool map_stand_in = false;  // …or GstGL's own of another, small picture, the same each time
+  uint64_t warm_up = 0;       // frames before the window
+  uint64_t frames = 0;        // with those of the warm-up
   Feed feed;
 };
 
@@ -55,6 +56,7 @@ class Stream {
 
   [[nodiscard]] bool prepare();
   void make_pictures();
+  void make_stand_in();
   void push_picture(GstElement* source);
   void enters();
   void arrives(gst::GstPtr<GstBuffer> buffer);
@@ -66,6 +68,7 @@ class Stream {
   gst::GstPtr<GstElement> pipeline_;
   std::vector<gst::GstPtr<GstBuffer>> pictures_;
   uint64_t pushed_ = 0;
+  gst::GstPtr<GstBuffer> stand_in_;
 
   // Of the streaming thread until the window is over.
   uint64_t frames_ = 0;

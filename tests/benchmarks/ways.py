@@ -42,6 +42,7 @@ class Way:
     environment: dict[str, str] = field(default_factory=dict)
     watch: str = ""
     map_in_gl: bool = False
+    map_stand_in: bool = False  # where the frames are not in OpenGL: as if they were
     feed: str = ""  # caps of pictures that appear from nowhere; the pipeline begins behind them
 
     def command(self, plan: Plan, warm_up: int, frames: int, streams: int = 1) -> list[str]:
@@ -56,6 +57,8 @@ class Way:
             command += ["--feed", self.feed]
         if self.map_in_gl:
             command += ["--map-in-gl"]
+        if self.map_stand_in:
+            command += ["--map-stand-in"]
         return [*command, line]
 
     def run(self, plan: Plan, warm_up: int, frames: int, streams: int = 1, **environment: str) -> dict:
