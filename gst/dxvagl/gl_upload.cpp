@@ -98,6 +98,27 @@ void GlUpload::reset() {
   warned_of_glx_ = false;
 }
 
+GstPtr<GstGLContext> GlUpload::application_context() const {
+  // GstGLBaseFilter keeps it to itself.
+  const auto given = GstPtr<GstContext>::adopt(
+      gst_element_get_context(GST_ELEMENT(&element_), "gst.gl.app_context"));
+  GstGLContext* context = nullptr;
+  if (given)
+    gst_structure_get(gst_context_get_structure(given.get()), "context", GST_TYPE_GL_CONTEXT,
+                      &context, nullptr);
+  return GstPtr<GstGLContext>::adopt(context);
+}
+
+void GlUpload::begin_context() {
+  // What comes downstream later may bring a display, or a context to share textures with.
+  if (!element_.display || !gst_pad_is_linked(GST_BASE_TRANSFORM_SRC_PAD(&element_))) return;
+  head_start_.begin(element_.display, application_context().get());
+}
+
+void GlUpload::check_begun_context() {
+  if (!head_start_.is_for(element_.display, application_context().get())) head_start_.end();
+}
+
 std::shared_ptr<GlSession> GlUpload::find_session() {
   if (element_.display) (void)gst_gl_base_filter_find_gl_context(&element_);
   auto session = uploader_.session();

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "gst/common/gst_ptr.hpp"
+#include "gst/dxvagl/gl_head_start.hpp"
 #include "gst/dxvagl/uploader.hpp"
 #include "lib/base/path.hpp"
 #include "lib/base/step_watch.hpp"
@@ -45,9 +46,18 @@ class GlUpload {
   void gl_stop() { uploader_.stop(); }
   void finish() { uploader_.finish(); }
   void reset();
+  // The context is made from here on, beside whatever else starts.
+  void begin_context();
+  // Of a stop: no thread is left behind, and no context that nobody would end.
+  void end_begun_context() { head_start_.end(); }
+  // The application set something: what was begun may be for another display, or not shared
+  // with the context that it gave.
+  void check_begun_context();
   [[nodiscard]] std::shared_ptr<GlSession> session() const { return uploader_.session(); }
 
  private:
+  // What the application gave for textures to be shared with. Null: nothing.
+  [[nodiscard]] GstPtr<GstGLContext> application_context() const;
   // The context, made now where there is a display to make it on. Null: none.
   [[nodiscard]] std::shared_ptr<GlSession> find_session();
   [[nodiscard]] ImportWish wish() const;
@@ -61,6 +71,7 @@ class GlUpload {
   GstGLBaseFilter& element_;
   std::atomic<bool> prefer_rgb_ = false;  // read when the next caps come
   Uploader uploader_;
+  GlHeadStart head_start_;
   bool crop_applied_ = false;  // of the running frame
 
   mutable std::mutex lock_;

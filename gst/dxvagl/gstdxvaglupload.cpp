@@ -128,16 +128,24 @@ gboolean on_transform_meta(GstBaseTransform* element, GstBuffer*, GstMeta* meta,
 
 gboolean on_start(GstBaseTransform* element) {
   impl(element).reset();
-  return GST_BASE_TRANSFORM_CLASS(gst_dxva_gl_upload_parent_class)->start(element);
+  if (!GST_BASE_TRANSFORM_CLASS(gst_dxva_gl_upload_parent_class)->start(element)) return FALSE;
+  impl(element).begin_context();
+  return TRUE;
 }
 
 gboolean on_stop(GstBaseTransform* element) {
+  impl(element).end_begun_context();
   // Frames that GL has read are back with their producer before this returns.
   const auto session = impl(element).session();
   const gboolean ok = GST_BASE_TRANSFORM_CLASS(gst_dxva_gl_upload_parent_class)->stop(element);
   impl(element).finish();
   if (session) session->releases().finish();
   return ok;
+}
+
+void on_set_context(GstElement* element, GstContext* context) {
+  GST_ELEMENT_CLASS(gst_dxva_gl_upload_parent_class)->set_context(element, context);
+  impl(element).check_begun_context();
 }
 
 void finalize(GObject* object) {
@@ -191,6 +199,7 @@ static void gst_dxva_gl_upload_class_init(GstDxvaGlUploadClass* klass) {
                                         "The gst-dxva authors");
   gst_element_class_add_pad_template(element, dxva::gst::sink_template());
   gst_element_class_add_pad_template(element, dxva::gst::src_template());
+  element->set_context = on_set_context;
 
   auto* transform = GST_BASE_TRANSFORM_CLASS(klass);
   transform->transform_caps = on_transform_caps;
