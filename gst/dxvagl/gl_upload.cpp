@@ -133,6 +133,13 @@ std::shared_ptr<GlSession> GlUpload::find_session() {
   return session;
 }
 
+void GlUpload::end_session() {
+  const auto session = uploader_.session();
+  if (!session) return;
+  session->thread().run([this] { uploader_.stop(); });
+  session->releases().finish();
+}
+
 bool GlUpload::answer_device(GstQuery* query) {
   // The display outlives READY, and a context made after it would have nobody to end it.
   if (GST_STATE(&element_) < GST_STATE_READY) return false;

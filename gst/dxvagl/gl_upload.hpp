@@ -45,6 +45,8 @@ class GlUpload {
   [[nodiscard]] bool gl_start() { return uploader_.start(element_.context); }
   void gl_stop() { uploader_.stop(); }
   void finish() { uploader_.finish(); }
+  // What is left in a context when there is no stop any more; no data flows.
+  void end_session();
   void reset();
   // The context is made from here on, beside whatever else starts.
   void begin_context();

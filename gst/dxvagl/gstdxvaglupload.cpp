@@ -143,6 +143,13 @@ gboolean on_stop(GstBaseTransform* element) {
   return ok;
 }
 
+GstStateChangeReturn on_change_state(GstElement* element, GstStateChange transition) {
+  // Who asks in READY, before the start or behind the stop, has a context made that
+  // GstGLBaseFilter lets go of without ending what we have in it.
+  if (transition == GST_STATE_CHANGE_READY_TO_NULL) impl(element).end_session();
+  return GST_ELEMENT_CLASS(gst_dxva_gl_upload_parent_class)->change_state(element, transition);
+}
+
 void on_set_context(GstElement* element, GstContext* context) {
   GST_ELEMENT_CLASS(gst_dxva_gl_upload_parent_class)->set_context(element, context);
   impl(element).check_begun_context();
@@ -200,6 +207,7 @@ static void gst_dxva_gl_upload_class_init(GstDxvaGlUploadClass* klass) {
   gst_element_class_add_pad_template(element, dxva::gst::sink_template());
   gst_element_class_add_pad_template(element, dxva::gst::src_template());
   element->set_context = on_set_context;
+  element->change_state = on_change_state;
 
   auto* transform = GST_BASE_TRANSFORM_CLASS(klass);
   transform->transform_caps = on_transform_caps;

@@ -168,6 +168,27 @@ GST_START_TEST(a_stop_in_the_middle_of_making_it_leaves_nothing) {
 }
 GST_END_TEST;
 
+// Before the start it is made when somebody asks, and is gone in NULL, not with the element.
+GST_START_TEST(one_that_was_asked_for_in_ready_is_gone_in_null) {
+  WatchedDisplay display;
+  Idle idle;
+  display.give_to(idle.pipeline);
+  idle.set(GST_STATE_READY);
+  (void)idle.ask();
+  fail_unless(bool(display.any_context()));
+  idle.set(GST_STATE_NULL);
+  expect_nothing_left(display);
+  // And behind the stop.
+  idle.set(GST_STATE_PAUSED);
+  (void)idle.ask();
+  idle.set(GST_STATE_READY);
+  (void)idle.ask();
+  fail_unless(bool(display.any_context()));
+  idle.set(GST_STATE_NULL);
+  expect_nothing_left(display);
+}
+GST_END_TEST;
+
 // --- whose
 
 GST_START_TEST(it_shares_with_the_application) {
@@ -291,6 +312,7 @@ Suite* dxvaglupload_start_suite() {
   tcase_add_test(tcase, each_start_has_its_own);
   tcase_add_test(tcase, a_start_that_ends_at_once_leaves_nothing);
   tcase_add_test(tcase, a_stop_in_the_middle_of_making_it_leaves_nothing);
+  tcase_add_test(tcase, one_that_was_asked_for_in_ready_is_gone_in_null);
   tcase_add_test(tcase, it_shares_with_the_application);
   tcase_add_test(tcase, it_shares_with_what_the_application_gives_late);
   tcase_add_test(tcase, another_display_has_another);
