@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "gst/dxva/codecs.hpp"
+#include "gst/dxva/downstream_limits.hpp"
 #include "gst/dxva/gstdxvaallocator.hpp"
 #include "lib/base/translation.hpp"
 #include "lib/decode/avcodec_decoder.hpp"
@@ -284,6 +285,9 @@ GstCaps* Decoder::sink_caps(GstCaps* filter) const {
     }
     caps = GstPtr<GstCaps>::adopt(served);
   }
+  if (auto limited =
+          within_downstream_limits(GST_VIDEO_DECODER_SRC_PAD(&element_), caps.get(), filter))
+    return limited.release();
   return gst_video_decoder_proxy_getcaps(&element_, caps.get(), filter);
 }
 

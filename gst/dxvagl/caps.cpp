@@ -443,6 +443,18 @@ GstPtr<GstCaps> transform_caps(GstPadDirection direction, GstCaps* caps,
   return GstPtr<GstCaps>::adopt(out);
 }
 
+bool is_any_context(GstPadDirection direction, const GstCaps* caps, const GstCaps* filter) {
+  // Of the sink pad.
+  const GstCaps* inputs = direction == GST_PAD_SINK ? caps : filter;
+  if (!inputs || gst_caps_is_any(inputs)) return false;
+  for (guint i = 0; i < gst_caps_get_size(inputs); ++i) {
+    const GstCapsFeatures* features = gst_caps_get_features(inputs, i);
+    if (gst_caps_features_is_any(features) || memory_of(features) != MemoryKind::System)
+      return false;
+  }
+  return direction == GST_PAD_SRC || !gst_caps_is_fixed(inputs);
+}
+
 GstPtr<GstCaps> fixate_output(GstCaps* in, GstPtr<GstCaps> candidates,
                               const DmabufOffers& offers, PreferRgb prefer) {
   const auto input = parse_input(in);

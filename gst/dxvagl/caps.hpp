@@ -40,6 +40,14 @@ struct TransformCaps {
 [[nodiscard]] GstPtr<GstCaps> transform_caps(GstPadDirection direction, GstCaps* caps,
                                              const TransformCaps& with);
 
+// Whether the answer to transform_caps() of a caps query is the same in any context, so that
+// none need be made for it: a question of sizes and rates, as decoders pass it on before they
+// know their pictures, about system memory and nothing else. (Not quite any: without shaders
+// there is no RGB. Fixed caps, which are a stream's, are answered exactly.) `filter` may be
+// null.
+[[nodiscard]] bool is_any_context(GstPadDirection direction, const GstCaps* caps,
+                                  const GstCaps* filter);
+
 // One output for `in` out of `candidates`: the input's own format where that is possible, RGB
 // for a tiled picture that GL samples as a whole or where somebody prefers it, and for RGB the
 // colorimetry that the conversion gives.

@@ -154,10 +154,12 @@ DmabufOffers GlUpload::offers() const {
   return session ? session->offers() : linear_offers();
 }
 
-GstPtr<GstCaps> GlUpload::transform_caps(GstPadDirection direction, GstCaps* caps) {
+GstPtr<GstCaps> GlUpload::transform_caps(GstPadDirection direction, GstCaps* caps,
+                                         GstCaps* filter) {
   // What can be imported is only known in the context. Once there is a display a context can be
   // had, and an answer given now without it would be one that changes later.
-  const auto session = find_session();
+  const auto session =
+      is_any_context(direction, caps, filter) ? uploader_.session() : find_session();
   TransformCaps with{.offers = offers(),
                      .drm_caps = has_drm_caps(),
                      .draws = !session || session->api().shaders.has_value()};

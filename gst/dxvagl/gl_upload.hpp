@@ -33,7 +33,8 @@ class GlUpload {
 
   // Of the context, when there is one.
   [[nodiscard]] DmabufOffers offers() const;
-  [[nodiscard]] GstPtr<GstCaps> transform_caps(GstPadDirection direction, GstCaps* caps);
+  [[nodiscard]] GstPtr<GstCaps> transform_caps(GstPadDirection direction, GstCaps* caps,
+                                               GstCaps* filter);
   [[nodiscard]] bool set_caps(GstCaps* in, GstCaps* out);
   // False: the query is for downstream to answer.
   [[nodiscard]] bool propose_allocation(GstQuery* query) const;

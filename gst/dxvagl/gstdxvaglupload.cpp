@@ -78,7 +78,7 @@ void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) {
 
 GstCaps* on_transform_caps(GstBaseTransform* element, GstPadDirection direction, GstCaps* caps,
                            GstCaps* filter) {
-  auto out = impl(element).transform_caps(direction, caps);
+  auto out = impl(element).transform_caps(direction, caps, filter);
   if (!filter) return out.release();
   return gst_caps_intersect_full(filter, out.get(), GST_CAPS_INTERSECT_FIRST);
 }

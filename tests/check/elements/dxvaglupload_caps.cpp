@@ -393,6 +393,35 @@ GST_START_TEST(a_tiling_that_can_be_drawn_is_drawn_although_its_planes_are_liste
 }
 GST_END_TEST;
 
+GST_START_TEST(only_questions_about_system_memory_are_the_same_in_any_context) {
+  const struct {
+    const char* inputs;
+    bool same;
+  } cases[] = {
+      {"video/x-raw,width=64", true},
+      {"video/x-raw,width=[1,64];video/x-raw,format={NV12,RGBA},height=48", true},
+      {"video/x-raw(memory:DMABuf),format={NV12,P010_10LE}", false},
+      {"video/x-raw,width=[1,64];video/x-raw(memory:DMABuf),width=64", false},
+      {"video/x-raw(memory:OpaqueFd),format=NV12", false},
+      {"video/x-raw(memory:GLMemory),format=RGBA", false},
+      {"video/x-raw(ANY),width=[1,64]", false},
+      {"ANY", false},
+  };
+  const auto outputs = parse("video/x-raw(memory:GLMemory),format=RGBA");
+  for (const auto& one : cases) {
+    const auto inputs = parse(one.inputs);
+    fail_unless(dxva::gst::is_any_context(GST_PAD_SRC, outputs.get(), inputs.get()) == one.same,
+                "%s", one.inputs);
+  }
+  fail_if(dxva::gst::is_any_context(GST_PAD_SRC, outputs.get(), nullptr));
+  // A stream's own caps are no question.
+  fail_if(dxva::gst::is_any_context(
+      GST_PAD_SINK, parse("video/x-raw,format=NV12,width=64,height=48").get(), nullptr));
+  fail_unless(dxva::gst::is_any_context(
+      GST_PAD_SINK, parse("video/x-raw,format={NV12,I420},width=64").get(), nullptr));
+}
+GST_END_TEST;
+
 GST_START_TEST(drm_format_text_goes_both_ways) {
   for (const char* text : {"NV12", "P010", "NV12:0x0100000000000002"}) {
     const auto drm = dxva::gst::parse_drm_format(text);
@@ -428,6 +457,7 @@ int main(int argc, char** argv) {
   tcase_add_test(tests, converted_output_says_what_colours_it_has);
   tcase_add_test(tests, drm_caps_are_parsed_on_every_gstreamer);
   tcase_add_test(tests, colours_that_nobody_knows_are_those_of_caps_without);
+  tcase_add_test(tests, only_questions_about_system_memory_are_the_same_in_any_context);
   tcase_add_test(tests, drm_format_text_goes_both_ways);
   tcase_add_test(tests, what_imports_wherever_the_planes_are_comes_first);
   tcase_add_test(tests, external_textures_count_where_shaders_sample_them);

@@ -302,6 +302,30 @@ GST_START_TEST(who_needs_it_says_that_there_is_none) {
 }
 GST_END_TEST;
 
+// A decoder's for sizes, before it knows its pictures.
+GST_START_TEST(questions_about_system_memory_need_none) {
+  WatchedDisplay display;
+  Idle idle(" ! video/x-raw(memory:GLMemory),width=640 ! fakesink");
+  display.give_to(idle.pipeline);
+  idle.set(GST_STATE_READY);
+  const auto answer = idle.ask("video/x-raw,width=[1,1000],height=480");
+  fail_unless_equals_int(display.made(), 0);
+  fail_if(gst_caps_is_empty(answer.get()));
+  for (guint i = 0; i < gst_caps_get_size(answer.get()); ++i) {
+    int width = 0;
+    fail_unless(
+        gst_structure_get_int(gst_caps_get_structure(answer.get(), i), "width", &width));
+    fail_unless_equals_int(width, 640);
+  }
+  // The same as with a context.
+  const auto known = idle.ask("video/x-raw(memory:DMABuf),format=NV12");
+  fail_if(gst_caps_is_empty(known.get()));
+  fail_unless_equals_int(display.made(), 1);
+  const auto again = idle.ask("video/x-raw,width=[1,1000],height=480");
+  fail_unless(gst_caps_is_equal(answer.get(), again.get()));
+}
+GST_END_TEST;
+
 Suite* dxvaglupload_start_suite() {
   Suite* suite = suite_create("dxvaglupload_start");
   TCase* tcase = tcase_create("general");
@@ -320,6 +344,7 @@ Suite* dxvaglupload_start_suite() {
   tcase_add_test(tcase, a_sinks_context_is_taken);
   tcase_add_test(tcase, nothing_is_begun_without_anybody_downstream);
   tcase_add_test(tcase, who_needs_it_says_that_there_is_none);
+  tcase_add_test(tcase, questions_about_system_memory_need_none);
   return suite;
 }
 
