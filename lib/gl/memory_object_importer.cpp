@@ -70,6 +70,9 @@ bool MemoryObjectImporter::takes_dmabufs() const {
 
 MemoryObjectPicture::~MemoryObjectPicture() {
   thread_->run([this] {
+    // llvmpipe unmaps the memory here and now, whatever its threads still draw from it (Mesa
+    // 22.3, at a stop or new caps: a crash in a thread of its own).
+    if (gl_->facts.software) gl_->Finish();
     for (Object& object : objects_) {
       if (object.texture) gl_->DeleteTextures(1, &object.texture);
       if (object.buffer) api_.DeleteBuffers(1, &object.buffer);

@@ -301,6 +301,24 @@ GST_START_TEST(the_buffer_is_back_when_its_picture_is_drawn) {
 }
 GST_END_TEST;
 
+// Nobody waits for the picture but the stop.
+GST_START_TEST(a_stop_while_the_picture_is_drawn) {
+  const FrameLayout large = make_layout("1080p", GST_VIDEO_FORMAT_NV12, 1920, 1080, 1920, 1080);
+  const Device device;
+  for (uint32_t start = 0; start < 5; ++start) {
+    UploadHarness harness(gl_caps(large), opaque_caps(large, device.exporter->uuids()));
+    // The first one of a layout is looked at, which is waiting.
+    OpaqueFrame first_seen(*device.exporter, large);
+    expect_right(harness, first_seen, large, 1);
+    OpaqueFrame frame(*device.exporter, large);
+    frame.fill(2 + start);
+    const auto out = harness.push(frame.buffer());
+    gst_element_set_state(harness.element(), GST_STATE_NULL);
+    fail_unless_equals_uint64(compare(out.get(), large, 2 + start).wrong_bytes, 0);
+  }
+}
+GST_END_TEST;
+
 GST_START_TEST(a_thousand_memories_leave_no_descriptor) {
   const Device device;
   UploadHarness harness(gl_caps(kSmall), opaque_caps(kSmall, device.exporter->uuids()));
@@ -332,6 +350,7 @@ int main(int argc, char** argv) {
   tcase_add_test(tests, verify_compares_with_what_the_producer_reads);
   tcase_add_test(tests, a_buffer_of_other_memory_in_the_stream_is_copied);
   tcase_add_test(tests, the_buffer_is_back_when_its_picture_is_drawn);
+  tcase_add_test(tests, a_stop_while_the_picture_is_drawn);
   tcase_add_test(tests, a_thousand_memories_leave_no_descriptor);
   return gst_check_run_suite(suite, "dxvaglupload_opaque", __FILE__);
 }
