@@ -140,6 +140,7 @@ class Decoder {
   [[nodiscard]] GstFlowReturn allocate_copy(GstVideoCodecFrame& frame, Reason reason);
   [[nodiscard]] GstFlowReturn fill_copy(const PictureView& picture, const decode::Rect& visible,
                                         GstVideoCodecFrame& frame);
+  void let_be_next(surface::Surface& surface, const SurfaceLook& look) const;
   [[nodiscard]] bool may_leave_unfinished(const decode::DecodedFrame& picture,
                                           const SurfaceLook& look);
   void report_late(const Result<uint32_t>& damaged);

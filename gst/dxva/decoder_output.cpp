@@ -199,6 +199,7 @@ bool Decoder::lend_in_place(const decode::DecodedFrame& picture, const SurfaceLo
   if (!mapped) return false;
   auto shown = picture.surface->pool().show(*picture.surface);
   if (!shown) return false;
+  let_be_next(*picture.surface, look);
   if (stats_.count_read_back(mapped->mapping->way_name()))
     stats_.set_read_back_ways(mapped->mapping->standings());
   stats_.count_in_place();
@@ -287,10 +288,18 @@ Decoder::Outgoing Decoder::leave(const decode::DecodedFrame& picture, const Surf
     if (!news) return unreadable(news.error());
     if (stats_.count_read_back((*mapped)->way_name()) || *news)
       stats_.set_read_back_ways((*mapped)->standings());
+    let_be_next(*picture.surface, look);
   }
   if (detiling && !detiling->by_gpu)
     took(*detiling, std::chrono::steady_clock::now() - started);
   return out;
+}
+
+// The CPU was, or will be, its only reader. Not so among surfaces that are lent: there one that
+// cannot be would be the decoder's favourite, and each of its pictures a copy. And one that was
+// just found to be like that makes room for another, which is looked at behind the pause.
+void Decoder::let_be_next(surface::Surface& surface, const SurfaceLook& look) const {
+  if (!agreement_.lends() && look.refused == Reason::None) surface.pool().read_by_cpu(surface);
 }
 
 // Of two fields the first one's fence alone may be there yet.

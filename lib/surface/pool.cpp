@@ -47,7 +47,7 @@ void Pool::adopt(std::unique_ptr<Surface> surface) {
 
 // --- BeginFrame
 
-// The free surface that has rested longest, with its pair begun.
+// The first free one of those that rest, with its pair begun.
 Surface* Pool::begin_any() {
   for (auto candidate = resting_.begin(); candidate != resting_.end(); ++candidate) {
     const accel::Index index = *candidate;
@@ -96,6 +96,7 @@ Result<Lease> Pool::acquire() {
 
 Lease Pool::lend(Surface* surface) {
   ++surface->lends_;
+  surface->rests_ = true;
   surface->picture_ = session_.pairs().begun;
   return Lease(surface, [pool = shared_from_this()](Surface* back) { pool->release(*back); });
 }
@@ -105,8 +106,12 @@ void Pool::release(Surface& surface) {
   report(session_.release(surface.index_), "release", surface.index_);
   surface.begun_at_release_ =
       surface.picture_ > begun_in_others_ ? session_.pairs().begun : kNever;
-  resting_.push_back(surface.index_);
+  put_back(surface);
   returned_.notify_one();
+}
+
+void Pool::put_back(const Surface& surface) {
+  resting_.insert(surface.rests_ ? resting_.end() : resting_.begin(), surface.index_);
 }
 
 // --- Execute, EndFrame, status
@@ -179,6 +184,7 @@ Result<Lease> Pool::show(Surface& surface, accel::Pixels pixels) {
                  .call = "Pool::show",
                  .text = accel::misuse_name(misuse),
                  .reason = Reason::SurfaceInUse};
+  surface.rests_ = true;
   return Lease(&surface, [pool = shared_from_this()](Surface* back) { pool->hide(*back); });
 }
 
@@ -187,8 +193,13 @@ void Pool::hide(Surface& surface) {
   report(session_.hide(surface.index_), "hide", surface.index_);
   kept_ = false;
   // It rests from now on, if the decoder has let go of it before.
-  if (std::erase(resting_, surface.index_) > 0) resting_.push_back(surface.index_);
+  if (std::erase(resting_, surface.index_) > 0) put_back(surface);
   returned_.notify_all();
+}
+
+void Pool::read_by_cpu(Surface& surface) {
+  const std::lock_guard guard(lock_);
+  surface.rests_ = false;
 }
 
 bool Pool::has_room(uint32_t limit) const {

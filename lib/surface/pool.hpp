@@ -62,6 +62,10 @@ class Pool : public std::enable_shared_from_this<Pool> {
   // surface was released. So when the device has finished those, a fence that is pending is of
   // the surface's own picture, or of a later one, which is finished after it.
   [[nodiscard]] bool fences_are_its_own(const Surface& surface) const;
+  // Nobody but the CPU reads this picture, and it has done so when the leases end. So the
+  // surface need not rest: it is the next target, being what the processor's caches have best.
+  // For this picture only, and until it is shown anew.
+  void read_by_cpu(Surface& surface);
   // From here on pictures are decoded in another context, whose queue says nothing about the
   // pictures of the one before.
   void new_queue();
@@ -89,6 +93,7 @@ class Pool : public std::enable_shared_from_this<Pool> {
   [[nodiscard]] Lease lend(Surface* surface);
   void release(Surface& surface);
   void hide(Surface& surface);
+  void put_back(const Surface& surface);
   void report(accel::Misuse misuse, const char* call, accel::Index index) const;
 
   const uint32_t count_;
@@ -97,8 +102,9 @@ class Pool : public std::enable_shared_from_this<Pool> {
   std::condition_variable returned_;
   std::vector<std::unique_ptr<Surface>> surfaces_;
   accel::Session session_;
-  // Not wanted by the decoder; oldest first: the longest rest before it is written again. Some
-  // may still be shown.
+  // Not wanted by the decoder; first those that need no rest, the latest of them in front, then
+  // the others, oldest first: the longest rest before it is written again. Some may still be
+  // shown.
   std::vector<accel::Index> resting_;
   bool interrupted_ = false;
   bool kept_ = false;      // a wait for room was in vain, and nothing has come back since

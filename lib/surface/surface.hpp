@@ -117,6 +117,7 @@ class Surface {
 
   friend class Pool;
   uint32_t lends_ = 0;
+  bool rests_ = true;  // before it is a target again; behind the pool's lock
 
   // Behind the pool's lock; numbers are of the session's pairs as they begin.
   uint64_t picture_ = 0;           // that the surface was lent for

@@ -39,6 +39,18 @@ uint64_t inode_of(GstBuffer* buffer) {
   return facts.st_ino;
 }
 
+constexpr int kMostSurfaces = 64;
+
+// Of those of a pool, how many the decoder wrote.
+int surfaces_written(const std::string& driver_log) {
+  int out = 0;
+  for (int number = 1; number <= kMostSurfaces; ++number) {
+    const std::string call = "beginpicture surface=" + std::to_string(number) + "\n";
+    if (count_driver_calls(driver_log, call.c_str()) > 0) ++out;
+  }
+  return out;
+}
+
 }  // namespace
 
 // --- how many buffers
@@ -88,6 +100,40 @@ GST_START_TEST(zero_copy_off_copies_and_says_so) {
   fail_unless_equals_uint64(out.step("cpu-copy"), 60);
   fail_unless_equals_uint64(out.reason("zero-copy-off"), 60);
   fail_if(out.pictures[0].dmabuf);
+}
+GST_END_TEST
+
+// Each more would be three megabytes of 1080p that come and go through the processor's caches.
+GST_START_TEST(copies_leave_most_surfaces_alone) {
+  const Options dmabuf{.sink_caps = kDmabufNv12, .video_meta = true};
+  const Options in_place{.sink_caps = std::string(kDmabufNv12) + ";video/x-raw",
+                         .reads_in_place = true};
+  const struct {
+    const char* what;
+    const char* decoder;
+    Options options;
+    const char* fault;
+    bool few;
+  } cases[] = {
+      {"copied", "dxvadec zero-copy=off", {}, "", true},
+      {"copied for want of exports", "dxvadec", {}, "export:from=1", true},
+      {"read in place", "dxvadec", in_place, "export:from=1", true},
+      // Who reads those may be a device.
+      {"lent", "dxvadec", dmabuf, "", false},
+      // Else the one would be written again and again, and each of its pictures a copy.
+      {"lent but for one", "dxvadec", dmabuf, "export:surface=2", false},
+  };
+  g_setenv("GST_DXVA_TEST", "memfd,read-in-place", TRUE);
+  for (const auto& c : cases) {
+    std::printf("# %s\n", c.what);
+    g_setenv("DXVASOFT_FAULT", c.fault, TRUE);
+    const std::string log = new_driver_log();
+    const Decoded out = decode_well(c.decoder, c.options);
+    const int written = surfaces_written(log);
+    const auto all = static_cast<int>(out.stat("surfaces"));
+    fail_unless(c.few ? written < all / 2 : written == all, "%d of %d surfaces", written, all);
+    if (!c.few) fail_unless(out.step("cpu-copy") <= 4);
+  }
 }
 GST_END_TEST
 
@@ -441,6 +487,7 @@ static Suite* dxvadec_memory_suite() {
   tcase_add_test(count, zero_copy_require_makes_late_surfaces_instead_of_copies);
   tcase_add_test(count, zero_copy_require_fails_where_downstream_takes_no_dma_bufs);
   tcase_add_test(count, zero_copy_off_copies_and_says_so);
+  tcase_add_test(count, copies_leave_most_surfaces_alone);
   tcase_add_test(count, the_environment_turns_zero_copy_off);
   tcase_add_test(count, planar_system_memory_is_one_copy_too);
   tcase_add_test(count, a_kept_picture_costs_two_descriptors);

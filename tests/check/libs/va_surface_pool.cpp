@@ -84,6 +84,71 @@ GST_START_TEST(a_surface_comes_back_when_its_last_holder_lets_go) {
 }
 GST_END_TEST
 
+// Those that so many pictures went into, one after the other.
+template <typename Played>
+std::set<VASurfaceID> surfaces_of(va::SurfacePool& pool, int pictures, const Played& played) {
+  std::set<VASurfaceID> out;
+  for (int i = 0; i < pictures; ++i) {
+    va::SurfaceLease picture = decoded(pool);
+    out.insert(picture->id());
+    played(std::move(picture));
+  }
+  return out;
+}
+
+GST_START_TEST(a_surface_rests_while_the_others_are_written) {
+  const auto pool = make_pool(open_display(), 4);
+  for (int round = 0; round < 3; ++round) {
+    const auto used = surfaces_of(*pool, 4, [](va::SurfaceLease) {});
+    fail_unless_equals_int(used.size(), 4);
+  }
+  const auto shown = surfaces_of(*pool, 4, [](va::SurfaceLease picture) {
+    const surface::Lease out = show(*picture);
+    picture.reset();
+  });
+  fail_unless_equals_int(shown.size(), 4);
+}
+GST_END_TEST
+
+GST_START_TEST(what_the_cpu_alone_has_read_is_the_next_target) {
+  const auto pool = make_pool(open_display(), 4);
+  const auto copied = surfaces_of(
+      *pool, 8, [&](const va::SurfaceLease& picture) { pool->read_by_cpu(*picture); });
+  fail_unless_equals_int(copied.size(), 1);
+  // Read where they lie, by somebody who has them longer than the decoder.
+  const auto mapped = surfaces_of(*pool, 8, [&](va::SurfaceLease picture) {
+    const surface::Lease out = show(*picture);
+    pool->read_by_cpu(*picture);
+    picture.reset();
+  });
+  fail_unless(mapped == copied);
+  // A decoder that holds one goes on with two.
+  va::SurfaceLease before = decoded(*pool);
+  const auto two = surfaces_of(*pool, 8, [&](const va::SurfaceLease& picture) {
+    pool->read_by_cpu(*before);
+    before = picture;
+  });
+  fail_unless_equals_int(two.size(), 2);
+}
+GST_END_TEST
+
+// The word is about one picture, and about what happened to it until then.
+GST_START_TEST(what_others_read_rests_again) {
+  const auto pool = make_pool(open_display(), 4);
+  int count = 0;
+  const auto of_each_second = surfaces_of(*pool, 8, [&](const va::SurfaceLease& picture) {
+    if (++count % 2 == 0) pool->read_by_cpu(*picture);
+  });
+  fail_unless_equals_int(of_each_second.size(), 4);
+  const auto shown_later = surfaces_of(*pool, 4, [&](va::SurfaceLease picture) {
+    pool->read_by_cpu(*picture);
+    const surface::Lease out = show(*picture);
+    picture.reset();
+  });
+  fail_unless_equals_int(shown_later.size(), 4);
+}
+GST_END_TEST
+
 // --- the protocol
 
 GST_START_TEST(a_surface_downstream_is_pending_and_no_target) {
@@ -406,6 +471,9 @@ static Suite* va_surface_pool_suite() {
   TCase* lending = tcase_create("lending");
   tcase_add_test(lending, a_lent_surface_is_nobody_elses);
   tcase_add_test(lending, a_surface_comes_back_when_its_last_holder_lets_go);
+  tcase_add_test(lending, a_surface_rests_while_the_others_are_written);
+  tcase_add_test(lending, what_the_cpu_alone_has_read_is_the_next_target);
+  tcase_add_test(lending, what_others_read_rests_again);
   tcase_add_test(lending, room_downstream_is_worth_a_moment_once);
   tcase_add_test(lending, an_empty_pool_makes_late_surfaces_up_to_a_limit);
   tcase_add_test(lending, an_interrupt_ends_the_wait);
