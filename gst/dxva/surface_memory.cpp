@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "gst/common/finished_memory.hpp"
 #include "gst/common/memory_identity.hpp"
 #include "gst/common/spare_memory.hpp"
 #include "gst/dxva/gstdxvaallocator.hpp"
@@ -123,6 +124,7 @@ bool SurfaceMemories::lend(GstBuffer* buffer, surface::Surface& surface, accel::
   lease_ = std::move(*shown);
   for (Entry& entry : entries_) {
     entry.home = false;
+    set_finished(entry.memory, pixels == accel::Pixels::There);
     gst_buffer_append_memory(buffer, entry.memory);
   }
   out_ = static_cast<uint32_t>(entries_.size());

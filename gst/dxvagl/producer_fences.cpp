@@ -3,6 +3,7 @@
 
 #include <gst/allocators/gstdmabuf.h>
 
+#include "gst/common/finished_memory.hpp"
 #include "lib/base/log.hpp"
 #include "lib/base/trace.hpp"
 #include "lib/dmabuf/identity.hpp"
@@ -25,7 +26,7 @@ ProducerFences ProducerFences::of(GstBuffer* buffer) {
   ProducerFences out;
   for (guint i = 0; i < gst_buffer_n_memory(buffer); ++i) {
     GstMemory* memory = gst_buffer_peek_memory(buffer, i);
-    if (!gst_is_dmabuf_memory(memory)) continue;
+    if (is_finished(memory) || !gst_is_dmabuf_memory(memory)) continue;
     const int fd = gst_dmabuf_memory_get_fd(memory);
     // A pipe that passes for a dma-buf is never ready. It is told apart when it matters only.
     if (dmabuf::write_pending(fd) && dmabuf::inspect(fd)) out.pending_.push_back(fd);

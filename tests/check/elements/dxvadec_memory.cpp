@@ -7,6 +7,7 @@
 
 #include <set>
 
+#include "gst/common/finished_memory.hpp"
 #include "tests/check/support/check.hpp"
 #include "tests/check/support/decode_rig.hpp"
 
@@ -52,6 +53,20 @@ int surfaces_written(const std::string& driver_log) {
 }
 
 }  // namespace
+
+// --- what is said of them
+
+// Each was waited for here: no buffer of this rig has a fence that could be left to others.
+GST_START_TEST(a_picture_that_was_waited_for_says_so) {
+  const Decoded out =
+      decode_well("dxvadec", {.sink_caps = kDmabufNv12, .video_meta = true, .keep = 3});
+  for (const auto& kept : out.kept) {
+    GstBuffer* buffer = gst_sample_get_buffer(kept.get());
+    fail_unless(dxva::gst::is_finished(gst_buffer_peek_memory(buffer, 0)));
+  }
+  fail_unless_equals_uint64(out.kept.size(), 3);
+}
+GST_END_TEST
 
 // --- how many buffers
 
@@ -482,6 +497,7 @@ static Suite* dxvadec_memory_suite() {
   Suite* suite = suite_create("dxvadec_memory");
   TCase* count = tcase_create("how many");
   tcase_set_timeout(count, 120);
+  tcase_add_test(count, a_picture_that_was_waited_for_says_so);
   tcase_add_test(count, buffers_kept_beyond_the_gate_are_copies_and_all_stay_right);
   tcase_add_test(count, system_memory_buffers_are_nobodys_surface);
   tcase_add_test(count, zero_copy_require_makes_late_surfaces_instead_of_copies);

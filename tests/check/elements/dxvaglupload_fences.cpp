@@ -8,11 +8,14 @@
 #include <sys/stat.h>
 
 #include <ctime>
+#include <utility>
 
+#include "gst/common/finished_memory.hpp"
 #include "tests/check/support/check.hpp"
 #include "tests/check/support/gl_rig.hpp"
 
 using namespace dxva::test;
+using dxva::gst::set_finished;
 
 namespace {
 
@@ -84,12 +87,33 @@ GST_START_TEST(copy_waits_for_the_producer) {
 }
 GST_END_TEST;
 
+// The decoder's word is about this picture; the next one in the same memory may have none.
+GST_START_TEST(a_picture_that_the_device_has_reported_is_not_asked_about) {
+  MemfdFrame frame(kSmall);
+  producer = {.frame = &frame};
+  UploadHarness harness(kSmall);
+  for (int i = 0; i < 3; ++i) {
+    for (const bool finished : {true, false}) {
+      frame.fill(1);
+      producer.writing = true;
+      auto input = frame.buffer();
+      set_finished(gst_buffer_peek_memory(input.get(), 0), finished);
+      const auto output = harness.push(std::move(input));
+      fail_unless_equals_int(producer.waits, finished ? i : i + 1);
+      fail_unless_equals_uint64(compare(output.get(), kSmall, finished ? 1 : 2).wrong_bytes, 0);
+    }
+  }
+  producer = {};
+}
+GST_END_TEST;
+
 Suite* dxvaglupload_fences_suite() {
   Suite* suite = suite_create("dxvaglupload_fences");
   TCase* tcase = tcase_create("general");
   suite_add_tcase(suite, tcase);
   tcase_add_test(tcase, import_waits_for_the_producer);
   tcase_add_test(tcase, copy_waits_for_the_producer);
+  tcase_add_test(tcase, a_picture_that_the_device_has_reported_is_not_asked_about);
   return suite;
 }
 
