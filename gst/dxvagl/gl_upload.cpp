@@ -26,6 +26,18 @@ GstPtr<GstContext> device_context(const GlSession& session) {
   return make_gl_device_context(facts);
 }
 
+constexpr auto kFlagsAndTimes =
+    static_cast<GstBufferCopyFlags>(GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS);
+
+// Most have but that of their memory, and asking GStreamer about each costs more than that.
+bool has_metas_of_the_frame(GstBuffer* buffer) {
+  static const GType of_memory = GST_VIDEO_META_API_TYPE;
+  gpointer state = nullptr;
+  while (const GstMeta* meta = gst_buffer_iterate_meta(buffer, &state))
+    if (meta->info->api != of_memory) return true;
+  return false;
+}
+
 constexpr std::array kSteps = {Step::Egl, Step::MemoryObject, Step::GpuCopy, Step::CpuCopy};
 
 }  // namespace
@@ -175,6 +187,7 @@ bool GlUpload::set_caps(GstCaps* in, GstCaps* out) {
   {
     const std::lock_guard guard(lock_);
     dropped_for_.clear();
+    passes_through_ = passthrough;
     takes_dmabufs_ = input->memory == MemoryKind::Dmabuf;
     picture_bytes_ = passthrough ? 0 : GST_VIDEO_INFO_SIZE(&input->info);
   }
@@ -295,8 +308,8 @@ GstFlowReturn GlUpload::drop(const Error& error) {
 }
 
 GstFlowReturn GlUpload::prepare_output(GstBuffer* input, GstBuffer** output) {
-  GstBaseTransform* transform = GST_BASE_TRANSFORM(&element_);
-  if (gst_base_transform_is_passthrough(transform)) {
+  GstBaseTransform* transform = &element_.parent;
+  if (passes_through_) {
     *output = input;
     return GST_FLOW_OK;
   }
@@ -307,7 +320,7 @@ GstFlowReturn GlUpload::prepare_output(GstBuffer* input, GstBuffer** output) {
   if (trace::listener()) spans.emplace();
   Result<Uploader::Picture> picture = [&] {
     const trace::Recording recording(spans ? &*spans : nullptr);
-    return uploader_.process(input, wish());
+    return uploader_.process(session, input, wish());
   }();
   if (spans) tell(input, picture, *spans);
   if (!picture) return drop(picture.error());
@@ -315,7 +328,10 @@ GstFlowReturn GlUpload::prepare_output(GstBuffer* input, GstBuffer** output) {
   count(*picture);
   if (picture->news) tell_upstream(*picture->news);
   *output = picture->buffer.release();
-  GST_BASE_TRANSFORM_GET_CLASS(transform)->copy_metadata(transform, input, *output);
+  if (has_metas_of_the_frame(input))
+    GST_BASE_TRANSFORM_GET_CLASS(transform)->copy_metadata(transform, input, *output);
+  else
+    gst_buffer_copy_into(*output, input, kFlagsAndTimes, 0, static_cast<gsize>(-1));
   return GST_FLOW_OK;
 }
 

@@ -75,7 +75,8 @@ class GlUpload {
   std::atomic<bool> prefer_rgb_ = false;  // read when the next caps come
   Uploader uploader_;
   GlHeadStart head_start_;
-  bool crop_applied_ = false;  // of the running frame
+  bool crop_applied_ = false;    // of the running frame
+  bool passes_through_ = false;  // of the caps; streaming thread, as this is
 
   mutable std::mutex lock_;
   ImportWish wish_;

@@ -210,8 +210,10 @@ Result<gl::ImportRequest> as_descriptors(GstBuffer* buffer, const InputPicture& 
 }
 
 bool is_opaque(GstBuffer* buffer) {
-  return gst_buffer_n_memory(buffer) > 0 &&
-         opaque_identity(gst_buffer_peek_memory(buffer, 0)).has_value();
+  if (gst_buffer_n_memory(buffer) == 0) return false;
+  GstMemory* root = root_of(gst_buffer_peek_memory(buffer, 0));
+  // What most are, and what is asked for next in any case.
+  return !gst_is_dmabuf_memory(root) && opaque_identity(root).has_value();
 }
 
 Result<gl::OpaqueRequest> as_opaque(GstBuffer* buffer, const InputPicture& picture) {

@@ -28,7 +28,7 @@ struct ImportLease {
   GstPtr<GstBuffer> input;
 
   ~ImportLease() {
-    const trace::Fence fence(trace_memory(input.get()));
+    const trace::Fence fence(trace::listener() ? trace_memory(input.get()) : 0);
     const bool spare = is_spare(input.get());
     auto release = [held = std::move(input), fence]() mutable {
       fence.signalled();
@@ -266,16 +266,16 @@ Result<GstPtr<GstBuffer>> Uploader::send_copied(GstBuffer* input, const InputPic
   return std::move(*out);
 }
 
-Result<Uploader::Picture> Uploader::process(GstBuffer* input, ImportWish wish) {
+Result<Uploader::Picture> Uploader::process(const std::shared_ptr<GlSession>& current,
+                                            GstBuffer* input, ImportWish wish) {
   wish.draws = draws_;
-  if (const auto current = session(); current != active_) {
+  if (current != active_) {
     // Another context may hold other formats.
     active_ = current;
     uploads_.forget();
     in_specs_.reset();
     out_specs_.reset();
   }
-  if (!active_) return Error{.code = ErrorCode::Failed, .text = "no OpenGL context"};
   if (!in_specs_) in_specs_ = texture_specs(active_->context(), active_->api(), in_.info);
   if (!out_specs_) out_specs_ = texture_specs(active_->context(), active_->api(), out_);
   if (!out_specs_)

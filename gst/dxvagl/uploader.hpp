@@ -50,8 +50,9 @@ class Uploader {
     };
     std::optional<Refusal> news;
   };
-  // An error means that not even a copy is possible.
-  [[nodiscard]] Result<Picture> process(GstBuffer* input, ImportWish wish);
+  // In session()'s context. An error means that not even a copy is possible.
+  [[nodiscard]] Result<Picture> process(const std::shared_ptr<GlSession>& current,
+                                        GstBuffer* input, ImportWish wish);
 
  private:
   [[nodiscard]] bool is_news(const ImportAnswer& refused);

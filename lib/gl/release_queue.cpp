@@ -239,11 +239,13 @@ void ReleaseQueue::after_gpu_with_others(Release release) {
     return;
   }
   const std::shared_ptr<State> state = state_;
-  const bool is_gl_thread = thread_->is_current();
   std::vector<Release> reached;
   bool wake = false;
   {
     const std::lock_guard guard(state->lock);
+    // Asked only where it matters.
+    const bool is_gl_thread =
+        (!state->pending.empty() || state->late.size() + 1 >= kBatch) && thread_->is_current();
     const size_t most = kBatch + (state->visited && !is_gl_thread ? kMoreWithVisits : 0);
     if (!state->finished && state->late.size() + 1 < most) {
       if (state->late.empty()) {
