@@ -78,6 +78,7 @@ std::optional<EglFenceApi> load_egl_fence(EGLDisplay display, const ProcAddress&
       !egl.load(api.DestroySync, "eglDestroySyncKHR") ||
       !egl.load(api.ClientWaitSync, "eglClientWaitSyncKHR"))
     return std::nullopt;
+  (void)egl.load(api.ReleaseThread, "eglReleaseThread");
   return api;
 }
 

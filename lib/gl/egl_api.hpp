@@ -51,6 +51,7 @@ struct EglFenceApi {
   PFNEGLCREATESYNCKHRPROC CreateSync = nullptr;
   PFNEGLDESTROYSYNCKHRPROC DestroySync = nullptr;
   PFNEGLCLIENTWAITSYNCKHRPROC ClientWaitSync = nullptr;
+  PFNEGLRELEASETHREADPROC ReleaseThread = nullptr;  // null where it is not to be had
 };
 [[nodiscard]] std::optional<EglFenceApi> load_egl_fence(EGLDisplay display,
                                                         const ProcAddress& egl);

@@ -47,6 +47,13 @@ void wait_for(const EglFenceApi& egl, EGLSyncKHR fence) {
   egl.DestroySync(egl.display, fence);
 }
 
+// libglvnd keeps a record of each thread that has called EGL, until the thread ends, and frees
+// it twice when the process ends at that moment. The reaper is not always joined. Not for
+// threads of others, which may have a context.
+void forget_this_thread(const EglFenceApi& egl) {
+  if (egl.ReleaseThread) (void)egl.ReleaseThread();
+}
+
 void run_all(std::vector<ReleaseQueue::Release> releases) {
   // What each holds is dropped before the next one runs.
   for (ReleaseQueue::Release& release : releases) std::exchange(release, nullptr)();
@@ -382,10 +389,12 @@ void ReleaseQueue::reap(State& state) {
     if (thread && !next.reached) {
       if (next.fence == EGL_NO_SYNC_KHR)
         thread->run([&] { next.fence = make_fence(state.fences, *state.gl); });
-      if (next.fence != EGL_NO_SYNC_KHR)
+      if (next.fence != EGL_NO_SYNC_KHR) {
         wait_for(state.fences, next.fence);
-      else
+        forget_this_thread(state.fences);
+      } else {
         wait_on_gl_thread(*thread, *state.gl);
+      }
     }
     thread.reset();  // perhaps the last owner
     run_all(std::move(next.releases));

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <vector>
 
 #include "tests/check/support/check.hpp"
 #include "tests/check/support/fake_gl.hpp"
@@ -110,6 +111,29 @@ GST_START_TEST(a_release_waits_behind_a_flushed_fence) {
   }
   fail_unless_equals_int(released, 4);  // the queue's end waits too
   fail_unless_equals_int(FakeGl::get().fences_alive, 0);
+}
+GST_END_TEST;
+
+// Others' threads may have a context, which would be let go of.
+GST_START_TEST(only_the_small_thread_is_forgotten_by_egl_when_it_has_waited) {
+  const Rig rig;
+  std::mutex lock;
+  std::vector<std::thread::id> waited;
+  std::vector<std::thread::id> forgotten;
+  const auto note = [&](std::vector<std::thread::id>& where) {
+    const std::lock_guard guard(lock);
+    where.push_back(std::this_thread::get_id());
+  };
+  FakeGl::get().on_fence_wait = [&] { note(waited); };
+  FakeGl::get().on_release_thread = [&] { note(forgotten); };
+  const auto queue = rig.queue();
+  queue->after_gpu([&] { fail_unless(!forgotten.empty()); });
+  queue->finish();
+  fail_unless(waited.size() == 1 && waited == forgotten);
+  fail_unless(forgotten[0] != std::this_thread::get_id());
+  queue->after_gpu([] {});
+  fail_unless(waited.size() == 2 && waited[1] == std::this_thread::get_id());
+  fail_unless_equals_int(forgotten.size(), 1);
 }
 GST_END_TEST;
 
@@ -533,6 +557,7 @@ int main(int argc, char** argv) {
   TCase* tests = tcase_create("general");
   suite_add_tcase(suite, tests);
   tcase_add_test(tests, a_release_waits_behind_a_flushed_fence);
+  tcase_add_test(tests, only_the_small_thread_is_forgotten_by_egl_when_it_has_waited);
   tcase_add_test(tests, a_gpu_that_has_nothing_to_do_is_not_waited_for);
   tcase_add_test(tests, without_fences_the_gl_thread_finishes_first);
   tcase_add_test(tests, a_fence_that_cannot_be_made_is_replaced_by_waiting);

@@ -153,6 +153,10 @@ EGLint client_wait_sync(EGLDisplay, EGLSyncKHR, EGLint, EGLTimeKHR timeout) {
   if (fake().on_fence_wait) fake().on_fence_wait();
   return EGL_CONDITION_SATISFIED_KHR;
 }
+EGLBoolean release_thread() {
+  if (fake().on_release_thread) fake().on_release_thread();
+  return EGL_TRUE;
+}
 
 }  // namespace
 
@@ -210,7 +214,8 @@ gl::EglFenceApi FakeGl::fence_api() {
   return {.display = reinterpret_cast<EGLDisplay>(1),
           .CreateSync = create_sync,
           .DestroySync = destroy_sync,
-          .ClientWaitSync = client_wait_sync};
+          .ClientWaitSync = client_wait_sync,
+          .ReleaseThread = release_thread};
 }
 
 EGLint attribute(const std::vector<EGLint>& list, EGLint name) {

@@ -30,6 +30,7 @@ struct FakeGl {
   bool writes_external_only = true;
   GLenum error_of_buffer_storage = 0;   // raised by glBufferStorage and glBufferData
   std::function<void()> on_fence_wait;  // in whoever waits for an EGL fence
+  std::function<void()> on_release_thread;
   // Whether one is reached, for who does not wait; without it: when nobody waits either.
   std::function<bool()> on_fence_poll;
 
