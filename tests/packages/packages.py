@@ -22,6 +22,7 @@ sys.path[:0] = [str(PROJECT / "tests" / folder) for folder in ("vm", "runner", "
 import root as debian  # noqa: E402
 import screen  # noqa: E402
 import vm  # noqa: E402
+import x_server  # noqa: E402
 from counts import Counts  # noqa: E402
 
 RELEASES = {"bookworm": "Debian 12", "trixie": "Debian 13"}
@@ -149,11 +150,11 @@ def asks_the_doctor(cases: Cases, newcomer: Newcomer) -> None:
     cases.case(ran.status == 2 and "There is no GPU that renders" in ran.out and "There is no OpenGL context" in ran.out and
                "Video is decoded on the CPU" in ran.out,
                "dxva-doctor without GPU and screen says so, and that video is decoded on the CPU", ran.all)
-    ran = newcomer.types("xvfb-run -a dxva-doctor --json")
+    ran = newcomer.types(f"{x_server.RUN} dxva-doctor --json")
     outcome, problems = verdict_of(ran)
     cases.case(ran.status == 2 and outcome == "software" and {"no-render-node"} <= problems <= {"no-render-node", "glx"},
                "dxva-doctor on a screen: there is no GPU, and nothing worse", ran.all)
-    ran = newcomer.types("xvfb-run -a dxva-doctor --json", GST_DXVA_DEVICE="software")
+    ran = newcomer.types(f"{x_server.RUN} dxva-doctor --json", GST_DXVA_DEVICE="software")
     outcome, problems = verdict_of(ran)
     cases.case(outcome == "copies" and "bundled-driver" in problems and
                problems <= {"bundled-driver", "export-no-dmabuf", "gl-no-import", "glx"},
@@ -189,7 +190,7 @@ def builds_the_examples(cases: Cases, newcomer: Newcomer, clip: Path) -> None:
         if line.startswith("sudo apt install "):
             ran = newcomer.installs(line.removeprefix("sudo apt install "))
         elif line.startswith("./player "):  # the clip is one picture for a long time
-            ran = newcomer.types("xvfb-run -a " + line.replace("./player", "./player --frames 40"))
+            ran = newcomer.types(f"{x_server.RUN} " + line.replace("./player", "./player --frames 40"))
             cases.case("40 frames" in ran.out, "the example player draws frames", ran.all)
         else:
             ran = newcomer.types(line)

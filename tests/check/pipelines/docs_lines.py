@@ -18,6 +18,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
 import rig  # noqa: E402
+import x_server  # noqa: E402
 from tap import Tap, skip_all  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -40,8 +41,10 @@ def run_line(line: str, folder: Path) -> rig.Ran:
     line = re.sub(r"(?<=[= ])build/", f"{Path(sys.argv[1]).resolve()}/", line)
     if "xvfb-run" not in line:
         # A sink that opens a window gets one; the others do not notice. gst-play waits for keys.
-        line = "unset GST_GL_WINDOW GST_GL_PLATFORM GST_GL_API; exec xvfb-run -a bash -c " + \
+        line = "unset GST_GL_WINDOW GST_GL_PLATFORM GST_GL_API; exec " + x_server.RUN + " bash -c " + \
             "'" + line.replace("'", "'\\''") + "'"
+    else:
+        line = x_server.staying(line)
     return rig.run(f'cd "{folder}" && {line}')
 
 

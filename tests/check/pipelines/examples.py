@@ -13,6 +13,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
 import rig  # noqa: E402
+import x_server  # noqa: E402
 from tap import Tap, skip_all  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -42,7 +43,7 @@ def do_what_the_page_says(tap: Tap) -> None:
         rig.run(["ffmpeg", "-nostdin", "-v", "error", "-i", rig.clip(), "-t", "1", "-c", "copy", f"{folder}/clip.mp4"])
         for line in lines:
             ran = rig.run("unset GST_GL_WINDOW GST_GL_PLATFORM GST_GL_API; "
-                          f"cd '{folder}' && xvfb-run -a bash -c '{line}'")
+                          f"cd '{folder}' && {x_server.RUN} bash -c '{line}'")
             tap.case(ran.status == 0, f"applications.md: {line}", str(ran))
         tap.case(rgb(Path(folder, "thumbnail.png")) != b"", "and there is a thumbnail")
 
@@ -80,11 +81,11 @@ def main() -> None:
     else:
         do_what_the_page_says(tap)
         ran = rig.run("unset GST_GL_WINDOW GST_GL_PLATFORM GST_GL_API; "
-                      f'xvfb-run -a -s "-screen 0 1280x1024x24" "{player}" --frames 40 "$DXVA_CLIP"')
+                      f'{x_server.RUN} "{player}" --frames 40 "$DXVA_CLIP"')
         frames = re.search(r"^(\d+) frames", ran.out, re.MULTILINE)
         tap.case(ran.status == 0 and frames is not None and int(frames[1]) == 40 and "dxvaglupload-stats" in ran.out,
                  "player draws frames in SDL's context", str(ran))
-        ran = rig.run(f'xvfb-run -a "{player}" /no/such/file.mp4')
+        ran = rig.run(f'{x_server.RUN} "{player}" /no/such/file.mp4')
         tap.case(ran.status == 1 and "player:" in ran.err, "player says what it cannot play", str(ran))
     tap.end()
 

@@ -9,6 +9,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
 import rig  # noqa: E402
+import x_server  # noqa: E402
 from tap import Tap, skip_all  # noqa: E402
 
 REMEDY = "GST_GL_PLATFORM=egl"
@@ -16,7 +17,7 @@ REMEDY = "GST_GL_PLATFORM=egl"
 
 def play(platform: str, decoder: str = "dxvadec", uploader: str = "dxvaglupload") -> rig.Ran:
     """The clip to its end; what gst-launch prints has the warnings of the bus in it."""
-    return rig.run("unset GST_GL_API; xvfb-run -a gst-launch-1.0 "
+    return rig.run(f"unset GST_GL_API; {x_server.RUN} gst-launch-1.0 "
                    f'filesrc location="$DXVA_CLIP" ! qtdemux ! h264parse ! {decoder} ! {uploader} ! '
                    "glcolorconvert ! fakesink", GST_GL_WINDOW="x11", GST_GL_PLATFORM=platform,
                    GST_DXVA_DEVICE="software")
@@ -31,7 +32,7 @@ def main() -> None:
         skip_all("no clip: ./dev test makes one")
     if not shutil.which("xvfb-run"):
         skip_all("no xvfb-run")
-    if rig.run("xvfb-run -a gst-launch-1.0 -q videotestsrc num-buffers=1 ! glupload ! fakesink",
+    if rig.run(f"{x_server.RUN} gst-launch-1.0 -q videotestsrc num-buffers=1 ! glupload ! fakesink",
                GST_GL_WINDOW="x11", GST_GL_PLATFORM="glx").status != 0:
         skip_all("no GLX on Xvfb here")
     tap = Tap()

@@ -10,6 +10,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
 import rig  # noqa: E402
+import x_server  # noqa: E402
 from tap import Tap, skip_all  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -66,7 +67,7 @@ def main() -> None:
     else:
         text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
         for line in re.findall(r"^xvfb-run .*$", text, re.MULTILINE):
-            ran = rig.run(line)
+            ran = rig.run(x_server.staying(line))
             tap.case(ran.status == 0, f"CONTRIBUTING.md: {line}", str(ran))
 
     lines = readme_lines()

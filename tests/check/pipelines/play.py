@@ -184,7 +184,9 @@ def main() -> None:
     ran = play(GST_DEBUG="2")
     tap.case(ran.status == 0 and ran.err == "", "with GST_DEBUG=2 a normal run prints nothing", str(ran))
     ran = play(GST_DEBUG="2", GST_DXVA_ZEROCOPY="no", GST_DEBUG_NO_COLOR="1")
-    tap.case(ran.status == 0 and ran.err.count("GST_DXVA_ZEROCOPY=no changes nothing") == 1,
+    # Another test may just have left a registry of other variables: then a scanner has loaded the plugins as well.
+    processes = re.findall(r"^\S+ +(\d+) .* GST_DXVA_ZEROCOPY=no changes nothing", ran.err, re.MULTILINE)
+    tap.case(ran.status == 0 and processes and len(processes) == len(set(processes)),
              "a variable with a wrong value is a warning of the log, once for both plugins", str(ran))
     ran = play(GST_DEBUG="GST_TRACER:7", GST_TRACERS="leaks", GST_DEBUG_NO_COLOR="1")
     # The tracer also logs the form of its lines, with %s in place of a type.

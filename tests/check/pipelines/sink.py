@@ -10,6 +10,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
 import rig  # noqa: E402
+import x_server  # noqa: E402
 from screen import Screen, first_picture, still_clip  # noqa: E402
 from tap import Tap, skip_all  # noqa: E402
 
@@ -41,7 +42,7 @@ def windows(tap: Tap, folder: Path) -> None:
 
 
 def platform_of_the_user(tap: Tap) -> None:
-    ran = rig.run(f"{WINDOWED} {LOGGED} export GST_GL_PLATFORM=glx; xvfb-run -a gst-launch-1.0 playbin "
+    ran = rig.run(f"{WINDOWED} {LOGGED} export GST_GL_PLATFORM=glx; {x_server.RUN} gst-launch-1.0 playbin "
                   "uri=$DXVA_CLIP_URI video-sink='dxvaglsink sync=false name=s'")
     tap.case(ran.status == 0 and "<glcontextglx" in ran.err and "<glcontextegl" not in ran.err,
              "GST_GL_PLATFORM=glx is the user's choice and stays one", str(ran)[-3000:])
