@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/common/opaque_memory.hpp"
 
+#include "gst/common/attached.hpp"
 #include "gst/common/memory_identity.hpp"
 
 namespace dxva::gst {
@@ -31,7 +32,7 @@ std::optional<DeviceUuids> uuids_of(const GstStructure* caps) {
 }
 
 std::optional<BufferIdentity> opaque_identity(GstMemory* memory) {
-  while (memory->parent) memory = memory->parent;
+  memory = whole_memory(memory);
   if (!gst_memory_is_type(memory, kOpaqueMemoryType)) return std::nullopt;
   return memory_identity(memory);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/common/trace_board.hpp"
 
+#include "gst/common/attached.hpp"
 #include "lib/base/trace.hpp"
 
 namespace dxva::gst {
@@ -19,9 +20,7 @@ void install_trace_board() {
 
 uint64_t trace_memory(GstBuffer* buffer) {
   if (gst_buffer_n_memory(buffer) == 0) return 0;
-  const GstMemory* memory = gst_buffer_peek_memory(buffer, 0);
-  while (memory->parent) memory = memory->parent;
-  return reinterpret_cast<uintptr_t>(memory);
+  return reinterpret_cast<uintptr_t>(whole_memory(gst_buffer_peek_memory(buffer, 0)));
 }
 
 }  // namespace dxva::gst

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "gst/common/attached.hpp"
 #include "gst/common/memory_identity.hpp"
 #include "gst/common/opaque_memory.hpp"
 #include "lib/dmabuf/mapping.hpp"
@@ -91,24 +92,15 @@ class MappedBytes {
   std::vector<uint8_t> staging_;
 };
 
-GQuark mapped_bytes_quark() {
-  static const GQuark quark = g_quark_from_static_string("dxva-mapped-bytes");
-  return quark;
-}
-
-MappedBytes* mapped_bytes_of(GstMemory* memory) {
-  while (memory->parent) memory = memory->parent;
-  return static_cast<MappedBytes*>(
-      gst_mini_object_get_qdata(GST_MINI_OBJECT_CAST(memory), mapped_bytes_quark()));
-}
+const Attached<MappedBytes> kMappedBytes("dxva-mapped-bytes");
 
 gpointer map_full(GstMemory* memory, GstMapInfo* info, gsize) {
-  MappedBytes* bytes = mapped_bytes_of(memory);
+  MappedBytes* bytes = kMappedBytes.of(memory);
   return bytes ? bytes->map(info->flags) : nullptr;
 }
 
 void unmap_full(GstMemory* memory, GstMapInfo*) {
-  if (MappedBytes* bytes = mapped_bytes_of(memory)) bytes->unmap();
+  if (MappedBytes* bytes = kMappedBytes.of(memory)) bytes->unmap();
 }
 
 }  // namespace
@@ -131,10 +123,8 @@ GstPtr<GstMemory> wrap_dmabuf(GstAllocator* allocator, int fd,
   // A write map of READONLY memory succeeds: the buffer replaces it by a copy in system memory.
   // Nobody scribbles on a reference picture.
   if (!writable) GST_MINI_OBJECT_FLAG_SET(memory, GST_MEMORY_FLAG_READONLY);
-  gst_mini_object_set_qdata(
-      GST_MINI_OBJECT_CAST(memory), mapped_bytes_quark(),
-      new MappedBytes(fd, std::move(owner), size_bytes, std::move(access)),
-      [](gpointer bytes) { delete static_cast<MappedBytes*>(bytes); });
+  kMappedBytes.keep(memory, std::make_unique<MappedBytes>(fd, std::move(owner), size_bytes,
+                                                          std::move(access)));
   return GstPtr<GstMemory>::adopt(memory);
 }
 

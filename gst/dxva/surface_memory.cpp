@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "gst/common/attached.hpp"
 #include "gst/common/finished_memory.hpp"
 #include "gst/common/memory_identity.hpp"
 #include "gst/common/spare_memory.hpp"
@@ -18,10 +19,7 @@ namespace dxva::gst {
 
 namespace {
 
-GQuark memories_quark() {
-  static const GQuark quark = g_quark_from_static_string("dxva-surface-memories");
-  return quark;
-}
+const Attached<std::shared_ptr<SurfaceMemories>> kMemories("dxva-surface-memories");
 
 struct StagedPlane {
   uint32_t plane = 0;
@@ -102,12 +100,9 @@ Result<std::shared_ptr<SurfaceMemories>> SurfaceMemories::of(
     // The frame that the memory holds holds the descriptor.
     if (!frame.opaque) set_memory_identity(memory.get(), object.identity);
     if (allocators.spare) mark_spare(memory.get());
-    GstMiniObject* object_base = GST_MINI_OBJECT_CAST(memory.get());
     // The memory keeps its keeper alive, and so the other way round, until retire().
-    gst_mini_object_set_qdata(
-        object_base, memories_quark(), new std::shared_ptr<SurfaceMemories>(out),
-        [](gpointer held) { delete static_cast<std::shared_ptr<SurfaceMemories>*>(held); });
-    object_base->dispose = on_last_unref;
+    kMemories.keep(memory.get(), std::make_unique<std::shared_ptr<SurfaceMemories>>(out));
+    GST_MINI_OBJECT_CAST(memory.get())->dispose = on_last_unref;
     out->entries_.push_back({.memory = memory.release()});
   }
   surface.attachment = std::make_shared<Home>(out, exported.generation);
@@ -132,9 +127,8 @@ bool SurfaceMemories::lend(GstBuffer* buffer, surface::Surface& surface, accel::
 }
 
 gboolean SurfaceMemories::on_last_unref(GstMiniObject* memory) {
-  // A copy: the memory, and with it the qdata, may be gone before the call returns.
-  const auto keeper = *static_cast<std::shared_ptr<SurfaceMemories>*>(
-      gst_mini_object_get_qdata(memory, memories_quark()));
+  // A copy: the memory, and with it what hangs on it, may be gone before the call returns.
+  const auto keeper = *kMemories.of(GST_MEMORY_CAST(memory));
   return keeper->come_home(memory);
 }
 

@@ -4,6 +4,8 @@
 #include <memory>
 #include <utility>
 
+#include "gst/common/attached.hpp"
+
 namespace dxva::gst {
 
 bool find_known(GlSession& session, const gl::ImportKey& key, ImportAnswer& out) {
@@ -24,8 +26,7 @@ bool find_known(GlSession& session, const gl::ImportKey& key, ImportAnswer& out)
 
 void forget_with(GlSession& session, GstBuffer* input, IdentityOf identity_of) {
   for (guint i = 0; i < gst_buffer_n_memory(input); ++i) {
-    GstMemory* memory = gst_buffer_peek_memory(input, i);
-    while (memory->parent) memory = memory->parent;
+    GstMemory* memory = whole_memory(gst_buffer_peek_memory(input, i));
     const auto identity = identity_of(memory);
     if (!identity) continue;
     session.watch().watch(memory,

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "gst/common/attached.hpp"
 #include "gst/common/gst_ptr.hpp"
 #include "gst/common/memory_identity.hpp"
 #include "gst/common/opaque_memory.hpp"
@@ -81,11 +82,6 @@ Result<bool> apply_crop(InputPicture& picture, const GstVideoCropMeta& crop) {
   return true;
 }
 
-GstMemory* root_of(GstMemory* memory) {
-  while (memory->parent) memory = memory->parent;
-  return memory;
-}
-
 // A place in one memory of the buffer.
 struct Place {
   guint memory = 0;
@@ -118,7 +114,7 @@ std::optional<uint64_t> file_size(int fd) {
 }
 
 Status check_backing(GstMemory* memory) {
-  GstMemory* root = root_of(memory);
+  GstMemory* root = whole_memory(memory);
   // Its map is a read-back into memory of its own, and its descriptor has no size to ask for.
   if (!gst_is_fd_memory(root) || opaque_identity(root)) return Done{};
   const auto size = file_size(gst_fd_memory_get_fd(root));
@@ -182,7 +178,7 @@ Result<gl::ImportRequest> as_descriptors(GstBuffer* buffer, const InputPicture& 
     if (!place && p == 0 && gst_buffer_n_memory(buffer) == 0)
       return refusal(Reason::SystemMemory, "an empty buffer");
     GstMemory* memory = gst_buffer_peek_memory(buffer, place ? place->memory : 0);
-    GstMemory* root = root_of(memory);
+    GstMemory* root = whole_memory(memory);
     // A share has its parent's allocator but not always its type's fields: ask the parent.
     if (!gst_is_dmabuf_memory(root)) return refusal(Reason::SystemMemory, "no dma-buf memory");
     if (!place) return outside(p);
@@ -211,7 +207,7 @@ Result<gl::ImportRequest> as_descriptors(GstBuffer* buffer, const InputPicture& 
 
 bool is_opaque(GstBuffer* buffer) {
   if (gst_buffer_n_memory(buffer) == 0) return false;
-  GstMemory* root = root_of(gst_buffer_peek_memory(buffer, 0));
+  GstMemory* root = whole_memory(gst_buffer_peek_memory(buffer, 0));
   // What most are, and what is asked for next in any case.
   return !gst_is_dmabuf_memory(root) && opaque_identity(root).has_value();
 }
@@ -230,7 +226,7 @@ Result<gl::OpaqueRequest> as_opaque(GstBuffer* buffer, const InputPicture& pictu
     const auto place = locate(buffer, picture.offset[p]);
     if (!place) return outside(p);
     GstMemory* memory = gst_buffer_peek_memory(buffer, place->memory);
-    GstMemory* root = root_of(memory);
+    GstMemory* root = whole_memory(memory);
     const auto identity = opaque_identity(root);
     if (!identity || !gst_is_fd_memory(root))
       return refusal(Reason::SystemMemory, "planes in memory of different kinds");
@@ -293,7 +289,7 @@ Result<MappedPicture> MappedPicture::map(GstBuffer* buffer, const InputPicture& 
   // in rows says so.
   if (!picture.linear()) {
     for (guint i = 0; i < gst_buffer_n_memory(buffer); ++i) {
-      GstAllocator* allocator = root_of(gst_buffer_peek_memory(buffer, i))->allocator;
+      GstAllocator* allocator = whole_memory(gst_buffer_peek_memory(buffer, i))->allocator;
       if (!allocator || !g_object_get_data(G_OBJECT(allocator), "dxva-maps-linear"))
         return refusal(Reason::ModifierNotLinear, modifier_text(picture.modifier));
     }

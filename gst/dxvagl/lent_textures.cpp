@@ -5,15 +5,13 @@
 
 #include <utility>
 
+#include "gst/common/attached.hpp"
 #include "gst/dxvagl/told_memory.hpp"
 
 namespace dxva::gst {
 namespace {
 
-GQuark home_quark() {
-  static const GQuark quark = g_quark_from_static_string("dxva-lent-textures");
-  return quark;
-}
+const Attached<LentTextures> kHome("dxva-lent-textures");
 
 }  // namespace
 
@@ -28,7 +26,7 @@ std::shared_ptr<LentTextures> LentTextures::make(GstGLContext* context,
   if (!made->form_) return nullptr;
   for (guint i = 0; i < gst_buffer_n_memory(made->form_.get()); ++i) {
     GstMemory* memory = gst_buffer_get_memory(made->form_.get(), i);
-    gst_mini_object_set_qdata(GST_MINI_OBJECT_CAST(memory), home_quark(), made.get(), nullptr);
+    kHome.lend(memory, made.get());
     set_on_map(memory, on_map);
     made->memories_.push_back(memory);
   }
@@ -66,9 +64,9 @@ bool LentTextures::spent(const GstVideoInfo& info) const {
   return out_ == 0 && (spent_ || !gst_video_info_is_equal(&info_, &info));
 }
 
-gboolean LentTextures::on_last_unref(GstMiniObject* memory) {
-  auto* home = static_cast<LentTextures*>(gst_mini_object_get_qdata(memory, home_quark()));
-  return home->come_home(reinterpret_cast<GstMemory*>(memory));
+gboolean LentTextures::on_last_unref(GstMiniObject* object) {
+  GstMemory* memory = GST_MEMORY_CAST(object);
+  return kHome.of(memory)->come_home(memory);
 }
 
 // FALSE: it stays.

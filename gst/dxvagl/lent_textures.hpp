@@ -42,7 +42,7 @@ class LentTextures {
  private:
   LentTextures() = default;
 
-  static gboolean on_last_unref(GstMiniObject* memory);
+  static gboolean on_last_unref(GstMiniObject* object);
   [[nodiscard]] gboolean come_home(GstMemory* memory);
 
   GstVideoInfo info_{};

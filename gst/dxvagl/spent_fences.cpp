@@ -3,26 +3,24 @@
 
 #include <gst/gl/gstglfuncs.h>
 
+#include "gst/common/attached.hpp"
+
 namespace dxva::gst {
 namespace {
 
-GQuark fences_quark() {
-  static const GQuark quark = g_quark_from_static_string("dxva-spent-fences");
-  return quark;
-}
+const Attached<SpentFences> kFences("dxva-spent-fences");
 
 }  // namespace
 
 SpentFences* SpentFences::of(GstGLContext* context) {
-  return static_cast<SpentFences*>(g_object_get_qdata(G_OBJECT(context), fences_quark()));
+  return kFences.of(G_OBJECT(context));
 }
 
 void SpentFences::begin(GstGLContext* context) {
   SpentFences* fences = of(context);
   if (!fences) {
     fences = new SpentFences;
-    g_object_set_qdata_full(G_OBJECT(context), fences_quark(), fences,
-                            [](gpointer data) { delete static_cast<SpentFences*>(data); });
+    kFences.keep(G_OBJECT(context), std::unique_ptr<SpentFences>(fences));
   }
   const std::lock_guard guard(fences->lock_);
   ++fences->makers_;

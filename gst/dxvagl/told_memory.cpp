@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "gst/common/attached.hpp"
+
 G_BEGIN_DECLS
 #define GST_TYPE_DXVA_TOLD_MEMORY_ALLOCATOR (gst_dxva_told_memory_allocator_get_type())
 G_DECLARE_FINAL_TYPE(GstDxvaToldMemoryAllocator, gst_dxva_told_memory_allocator, GST,
@@ -18,15 +20,10 @@ G_DEFINE_FINAL_TYPE(GstDxvaToldMemoryAllocator, gst_dxva_told_memory_allocator,
 
 namespace {
 
-GQuark on_map_quark() {
-  static const GQuark quark = g_quark_from_static_string("dxva-on-map");
-  return quark;
-}
+const dxva::gst::Attached<std::function<void()>> kOnMap("dxva-on-map");
 
 gpointer map(GstGLBaseMemory* memory, GstMapInfo* info, gsize size) {
-  const auto* on_map = static_cast<const std::function<void()>*>(
-      gst_mini_object_get_qdata(GST_MINI_OBJECT_CAST(memory), on_map_quark()));
-  if (on_map) (*on_map)();
+  if (const auto* on_map = kOnMap.of(GST_MEMORY_CAST(memory))) (*on_map)();
   return GST_GL_BASE_MEMORY_ALLOCATOR_CLASS(gst_dxva_told_memory_allocator_parent_class)
       ->map(memory, info, size);
 }
@@ -54,10 +51,7 @@ GstGLMemoryAllocator* told_memory_allocator() {
 }
 
 void set_on_map(GstMemory* memory, std::function<void()> on_map) {
-  gst_mini_object_set_qdata(GST_MINI_OBJECT_CAST(memory), on_map_quark(),
-                            new std::function<void()>(std::move(on_map)), [](gpointer held) {
-                              delete static_cast<std::function<void()>*>(held);
-                            });
+  kOnMap.keep(memory, std::make_unique<std::function<void()>>(std::move(on_map)));
 }
 
 }  // namespace dxva::gst

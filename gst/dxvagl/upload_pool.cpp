@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "gst/common/attached.hpp"
 #include "gst/dxvagl/gl_session.hpp"
 #include "gst/dxvagl/upload_choice.hpp"
 #include "lib/base/log.hpp"
@@ -23,10 +24,7 @@ constexpr std::chrono::milliseconds kPatience{50};
 // Plain memory that is kept for use again; what more comes back is freed.
 constexpr size_t kMostSpare = 32;
 
-GQuark slot_quark() {
-  static const GQuark quark = g_quark_from_static_string("dxva-upload-slot");
-  return quark;
-}
+const Attached<gl::UploadRing::Lease> kSlot("dxva-upload-slot");
 
 GstPtr<GstMemory> wrap_slot(std::unique_ptr<gl::UploadRing::Lease> lease, gsize size) {
   gl::UploadSlot& slot = lease->slot();
@@ -34,7 +32,7 @@ GstPtr<GstMemory> wrap_slot(std::unique_ptr<gl::UploadRing::Lease> lease, gsize 
   GstMemory* memory = gst_memory_new_wrapped(
       static_cast<GstMemoryFlags>(0), slot.data(), slot.size_bytes(), 0, size, raw,
       [](gpointer data) { delete static_cast<gl::UploadRing::Lease*>(data); });
-  gst_mini_object_set_qdata(GST_MINI_OBJECT_CAST(memory), slot_quark(), raw, nullptr);
+  kSlot.lend(memory, raw);
   return GstPtr<GstMemory>::adopt(memory);
 }
 
@@ -327,9 +325,7 @@ GstPtr<GstBufferPool> make_upload_pool(const std::shared_ptr<GlSession>& session
 }
 
 const gl::UploadRing::Lease* upload_slot_of(GstMemory* memory) {
-  while (memory->parent) memory = memory->parent;
-  return static_cast<const gl::UploadRing::Lease*>(
-      gst_mini_object_get_qdata(GST_MINI_OBJECT_CAST(memory), slot_quark()));
+  return kSlot.of(memory);
 }
 
 }  // namespace dxva::gst
