@@ -254,7 +254,8 @@ void ReleaseQueue::after_gpu_with_others(Release release) {
     const bool is_gl_thread =
         (!state->pending.empty() || state->late.size() + 1 >= kBatch) && thread_->is_current();
     const size_t most = kBatch + (state->visited && !is_gl_thread ? kMoreWithVisits : 0);
-    if (!state->finished && state->late.size() + 1 < most) {
+    const bool is_wanted = std::exchange(state->wanted, false);
+    if (!state->finished && !is_wanted && state->late.size() + 1 < most) {
       if (state->late.empty()) {
         state->late.reserve(kBatch + kMoreWithVisits);
         state->late_since = Clock::now();
@@ -314,6 +315,7 @@ void ReleaseQueue::recall() {
   bool wake = false;
   {
     const std::lock_guard guard(state->lock);
+    state->wanted = state->is_idle();
     late = state->take_late();
     reached = state->take_reached();
     state->make_all_due();

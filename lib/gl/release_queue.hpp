@@ -70,8 +70,8 @@ class ReleaseQueue {
   void visit();
   // The same, for those who may outlive the queue.
   [[nodiscard]] std::function<void()> visitor() const;
-  // A fence for those that wait for others, now: their producer needs them. Not on the GL
-  // thread.
+  // A fence for those that wait for others, now: their producer needs them. Where there are
+  // none, the next one waits for no others. Not on the GL thread.
   void recall();
   // Returns when everything handed in before has been released. Not on the GL thread.
   void drain();
@@ -108,6 +108,7 @@ class ReleaseQueue {
     std::vector<Release> late;    // without a fence so far
     Clock::time_point late_since;
     bool visited = false;    // somebody did, since some of them came
+    bool wanted = false;     // recall() found none
     bool came = false;       // some of them did, since the reaper last looked
     bool watching = false;   // it looks after all this when its time has come
     bool hurry = false;      // …or before

@@ -16,9 +16,6 @@ namespace {
 // The decoder's caller holds its stream lock while we wait, so a sink that keeps its frames for
 // ever must cost no more than this per picture.
 constexpr std::chrono::milliseconds kPatience{40};
-// Longer, because it is spent once and not on every picture: the thread that lets surfaces go
-// may have to wait for its turn on a busy machine.
-constexpr std::chrono::milliseconds kRoomPatience{100};
 
 // Late surfaces, together. A stream that needs more has a leak somewhere, and memory for it
 // would come from the whole machine.
@@ -191,7 +188,7 @@ Result<Lease> Pool::show(Surface& surface, accel::Pixels pixels) {
 void Pool::hide(Surface& surface) {
   const std::lock_guard guard(lock_);
   report(session_.hide(surface.index_), "hide", surface.index_);
-  kept_ = false;
+  patience_.returned();
   // It rests from now on, if the decoder has let go of it before.
   if (std::erase(resting_, surface.index_) > 0) put_back(surface);
   returned_.notify_all();
@@ -210,12 +207,18 @@ bool Pool::has_room(uint32_t limit) const {
 bool Pool::wait_for_room(uint32_t limit) {
   std::unique_lock guard(lock_);
   const auto room = [&] { return session_.shown() < limit; };
-  if (!room() && !kept_ && !interrupted_) {
-    const trace::Timed wait(trace::Stage::Wait);
-    returned_.wait_for(guard, kRoomPatience, [&] { return room() || interrupted_; });
-    kept_ = !room() && !interrupted_;
+  if (room()) return true;
+  const auto began = Patience::Clock::now();
+  if (interrupted_ || !patience_.is_worth_it(began)) return false;
+  const trace::Timed wait(trace::Stage::Wait);
+  returned_.wait_for(guard, Patience::kLongest, [&] { return room() || interrupted_; });
+  if (room()) {
+    patience_.in_time(Patience::Clock::now() - began);
+    return true;
   }
-  return room();
+  // A flush says nothing about the consumer.
+  if (!interrupted_) patience_.in_vain();
+  return false;
 }
 
 void Pool::interrupt(bool on) {

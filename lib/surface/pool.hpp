@@ -13,6 +13,7 @@
 
 #include "lib/accel/session.hpp"
 #include "lib/base/result.hpp"
+#include "lib/surface/patience.hpp"
 #include "lib/surface/surface.hpp"
 
 namespace dxva::surface {
@@ -71,9 +72,8 @@ class Pool : public std::enable_shared_from_this<Pool> {
   void new_queue();
   // True when fewer than `limit` are downstream.
   [[nodiscard]] bool has_room(uint32_t limit) const;
-  // True when that is so now or in a moment: those that a GPU still
-  // reads are on their way. A consumer that keeps what it has costs one wait, not one for each
-  // picture.
+  // True when that is so now or in a moment: those that a GPU still reads are on their way.
+  // What a consumer costs that keeps what it has, or the last so many of it: Patience.
   [[nodiscard]] bool wait_for_room(uint32_t limit);
 
  protected:
@@ -107,8 +107,8 @@ class Pool : public std::enable_shared_from_this<Pool> {
   // shown.
   std::vector<accel::Index> resting_;
   bool interrupted_ = false;
-  bool kept_ = false;      // a wait for room was in vain, and nothing has come back since
-  uint64_t finished_ = 0;  // the last pair that the device is known to have finished
+  Patience patience_;             // for room
+  uint64_t finished_ = 0;         // the last pair that the device is known to have finished
   uint64_t begun_in_others_ = 0;  // pairs, before new_queue()
 };
 

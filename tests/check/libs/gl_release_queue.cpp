@@ -255,6 +255,30 @@ GST_START_TEST(a_producer_that_runs_short_has_them_at_once) {
 }
 GST_END_TEST;
 
+// The consumer has them all: what he gives back first is waited for.
+GST_START_TEST(a_producer_that_ran_short_has_the_next_one_at_once) {
+  const auto here = std::this_thread::get_id();
+  const Rig rig;
+  const auto queue = rig.queue();
+  queue->recall();
+  std::promise<std::thread::id> where;
+  queue->after_gpu_with_others([&] { where.set_value(std::this_thread::get_id()); });
+  fail_unless(where.get_future().get() == here);
+  // Those behind it share a fence again.
+  fail_unless(sometimes([&] {
+    const int jobs = rig.thread->jobs;
+    std::atomic<size_t> released_here{0};
+    const auto note = [&] {
+      if (std::this_thread::get_id() == here) ++released_here;
+    };
+    for (size_t i = 0; i + 1 < Queue::kBatch; ++i) queue->after_gpu_with_others(note);
+    queue->recall();
+    queue->drain();
+    return released_here == Queue::kBatch - 1 && rig.thread->jobs == jobs + 1;
+  }));
+}
+GST_END_TEST;
+
 GST_START_TEST(nothing_is_left_behind_when_a_queue_ends) {
   const Rig rig;
   std::atomic<int> released{0};
@@ -566,6 +590,7 @@ int main(int argc, char** argv) {
   tcase_add_test(tests, a_buffer_that_can_be_spared_needs_no_other_to_come_back);
   tcase_add_test(tests, a_buffer_that_cannot_be_spared_takes_the_others_along);
   tcase_add_test(tests, a_producer_that_runs_short_has_them_at_once);
+  tcase_add_test(tests, a_producer_that_ran_short_has_the_next_one_at_once);
   tcase_add_test(tests, nothing_is_left_behind_when_a_queue_ends);
   tcase_add_test(tests, who_visits_the_gl_thread_saves_the_trip);
   tcase_add_test(tests, slow_frames_have_their_fence_at_a_visit_too);

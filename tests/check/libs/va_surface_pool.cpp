@@ -4,11 +4,13 @@
 #include <cstdlib>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <thread>
 #include <vector>
 
 #include "lib/base/fourcc.hpp"
+#include "lib/base/trace.hpp"
 #include "lib/va/surface_pool.hpp"
 #include "lib/va/surface_sync.hpp"
 #include "tests/check/support/check.hpp"
@@ -281,10 +283,10 @@ GST_START_TEST(room_downstream_is_worth_a_moment_once) {
   shown.reset();
   fail_unless(pool->wait_for_room(1));
 
-  // One comes back while somebody waits.
+  // One comes back while somebody waits; who comes too late for one wait is met by another.
   shown = show(*picture);
   std::thread consumer([&] { shown.reset(); });
-  fail_unless(pool->wait_for_room(1));
+  while (!pool->wait_for_room(1)) std::this_thread::yield();
   consumer.join();
 
   // A flush ends the wait at once, and says nothing about the consumer.
@@ -292,6 +294,59 @@ GST_START_TEST(room_downstream_is_worth_a_moment_once) {
   pool->interrupt(true);
   fail_if(pool->wait_for_room(1));
   pool->interrupt(false);
+}
+GST_END_TEST
+
+namespace {
+
+struct Played {
+  size_t waits = 0;
+  surface::Patience::Duration time{0};
+};
+
+// A decoder shows `pictures`. The consumer keeps the last `window` and gives one back for each
+// that comes: a surface, or a copy where there was no room.
+Played play_to_window(size_t window, size_t pictures) {
+  constexpr uint32_t kLimit = 8;
+  const auto pool = make_pool(open_display(), kLimit + 2);
+  std::deque<std::optional<surface::Lease>> kept;  // nothing: a copy
+  Played out;
+  size_t copies = 0;
+  const auto began = surface::Patience::Clock::now();
+  for (size_t i = 0; i < pictures; ++i) {
+    const va::SurfaceLease picture = decoded(*pool);
+    trace::Spans spans;
+    bool room = false;
+    {
+      const trace::Recording recording(&spans);
+      room = pool->wait_for_room(kLimit);
+    }
+    out.waits += spans.list().size();
+    kept.push_back(room ? std::optional(show(*picture)) : std::nullopt);
+    if (!room) ++copies;
+    if (kept.size() > window) kept.pop_front();
+  }
+  out.time = std::chrono::duration_cast<surface::Patience::Duration>(
+      surface::Patience::Clock::now() - began);
+  // Else it would be no wonder.
+  fail_unless(window < kLimit || copies >= pictures / 10);
+  return out;
+}
+
+}  // namespace
+
+// Nobody but this thread gives anything back, so each wait is in vain: as many as the time that
+// has gone by allows, and not one for each time that surfaces have come back.
+GST_START_TEST(who_keeps_the_last_few_pictures_is_hardly_waited_for) {
+  using surface::Patience;
+  fail_unless_equals_int(play_to_window(7, 300).waits, 0);
+  for (const size_t window : {8, 12, 25}) {
+    const Played out = play_to_window(window, 300);
+    const auto lost = out.waits * Patience::kLongest;
+    fail_unless(lost <= Patience::kInAdvance + out.time / Patience::kPart,
+                "%zu waits in %d ms with a window of %zu", out.waits,
+                static_cast<int>(out.time.count()), window);
+  }
 }
 GST_END_TEST
 
@@ -475,6 +530,7 @@ static Suite* va_surface_pool_suite() {
   tcase_add_test(lending, what_the_cpu_alone_has_read_is_the_next_target);
   tcase_add_test(lending, what_others_read_rests_again);
   tcase_add_test(lending, room_downstream_is_worth_a_moment_once);
+  tcase_add_test(lending, who_keeps_the_last_few_pictures_is_hardly_waited_for);
   tcase_add_test(lending, an_empty_pool_makes_late_surfaces_up_to_a_limit);
   tcase_add_test(lending, an_interrupt_ends_the_wait);
   tcase_add_test(lending, a_waiting_thread_gets_what_another_gives_back);
