@@ -162,7 +162,11 @@ Reason Decoder::lend(const decode::DecodedFrame& picture, const SurfaceLook& loo
                                        .spare = active_.extra_surfaces >= kSparesFrom});
   if (!memories) return Reason::ExportFailed;
   auto buffer = GstPtr<GstBuffer>::adopt(gst_buffer_new());
-  if (!(*memories)->lend(buffer.get(), *picture.surface, pixels)) return Reason::SurfaceInUse;
+  // A tee with several branches passes that answer on to nobody.
+  const auto goes = agreement_.allocation.mixed_memory ? SurfaceMemories::Goes::ToOurUploader
+                                                       : SurfaceMemories::Goes::Anywhere;
+  if (!(*memories)->lend(buffer.get(), *picture.surface, pixels, goes))
+    return Reason::SurfaceInUse;
   if (look.layout.layout_class == video::LayoutClass::Tiled) {
     // A driver that moves surfaces must not make this grow.
     if (lent_tiles_.size() >= kMostLentTiles) lent_tiles_.clear();

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/dxva/surface_memory.hpp"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <span>
 #include <utility>
 
 #include "gst/common/attached.hpp"
+#include "gst/common/cpu_memory.hpp"
 #include "gst/common/finished_memory.hpp"
 #include "gst/common/memory_identity.hpp"
 #include "gst/common/spare_memory.hpp"
@@ -100,6 +102,7 @@ Result<std::shared_ptr<SurfaceMemories>> SurfaceMemories::of(
     // The frame that the memory holds holds the descriptor.
     if (!frame.opaque) set_memory_identity(memory.get(), object.identity);
     if (allocators.spare) mark_spare(memory.get());
+    ask_for_readers(memory.get());
     // The memory keeps its keeper alive, and so the other way round, until retire().
     kMemories.keep(memory.get(), std::make_unique<std::shared_ptr<SurfaceMemories>>(out));
     GST_MINI_OBJECT_CAST(memory.get())->dispose = on_last_unref;
@@ -111,15 +114,18 @@ Result<std::shared_ptr<SurfaceMemories>> SurfaceMemories::of(
 
 SurfaceMemories::~SurfaceMemories() = default;
 
-bool SurfaceMemories::lend(GstBuffer* buffer, surface::Surface& surface, accel::Pixels pixels) {
+bool SurfaceMemories::lend(GstBuffer* buffer, surface::Surface& surface, accel::Pixels pixels,
+                           Goes goes) {
   const std::lock_guard guard(lock_);
   if (out_ > 0) return false;
   auto shown = surface.pool().show(surface, pixels);
   if (!shown) return false;
   lease_ = std::move(*shown);
+  goes_ = goes;
   for (Entry& entry : entries_) {
     entry.home = false;
     set_finished(entry.memory, pixels == accel::Pixels::There);
+    forget_readers(entry.memory);
     gst_buffer_append_memory(buffer, entry.memory);
   }
   out_ = static_cast<uint32_t>(entries_.size());
@@ -132,9 +138,17 @@ gboolean SurfaceMemories::on_last_unref(GstMiniObject* memory) {
   return keeper->come_home(memory);
 }
 
+// All its memories are home, and the lock is held.
+bool SurfaceMemories::is_read_by_cpu() const {
+  return goes_ == Goes::ToOurUploader && std::ranges::all_of(entries_, [](const Entry& entry) {
+           return entry.home && gst::is_read_by_cpu(entry.memory);
+         });
+}
+
 gboolean SurfaceMemories::come_home(GstMiniObject* memory) {
   surface::Lease ended;
   bool kept = false;
+  bool read_by_cpu = false;
   {
     const std::lock_guard guard(lock_);
     kept = !retired_;
@@ -142,9 +156,13 @@ gboolean SurfaceMemories::come_home(GstMiniObject* memory) {
     if (kept) gst_mini_object_ref(memory);
     for (Entry& entry : entries_)
       if (GST_MINI_OBJECT_CAST(entry.memory) == memory) entry.home = kept;
-    if (--out_ == 0) ended = std::exchange(lease_, nullptr);
+    if (--out_ == 0) {
+      ended = std::exchange(lease_, nullptr);
+      read_by_cpu = is_read_by_cpu();
+    }
     if (ended) trace::tell_home(reinterpret_cast<uintptr_t>(entries_.front().memory));
   }
+  if (ended && read_by_cpu) ended->pool().read_by_cpu(*ended);
   // Ending it can destroy the pool, the surface, and us.
   ended.reset();
   return kept ? FALSE : TRUE;

@@ -33,10 +33,14 @@ class SurfaceMemories : public std::enable_shared_from_this<SurfaceMemories> {
       const Allocators& allocators);
   ~SurfaceMemories();
 
+  // Who has the buffer: a tee's branches, say; or nobody but dxvaglupload, whose word about the
+  // readers is then the whole truth (cpu_memory.hpp).
+  enum class Goes { Anywhere, ToOurUploader };
   // Puts all memories into `buffer`, and with them the surface, which is shown until they come
   // home. False when they are out already: a stream may show a picture twice (VP9
   // show-existing).
-  [[nodiscard]] bool lend(GstBuffer* buffer, surface::Surface& surface, accel::Pixels pixels);
+  [[nodiscard]] bool lend(GstBuffer* buffer, surface::Surface& surface, accel::Pixels pixels,
+                          Goes goes);
 
   struct PlanePlace {
     gsize offset = 0;  // in the buffer, all memories in a row
@@ -48,6 +52,7 @@ class SurfaceMemories : public std::enable_shared_from_this<SurfaceMemories> {
   SurfaceMemories() = default;
   static gboolean on_last_unref(GstMiniObject* memory);
   gboolean come_home(GstMiniObject* memory);
+  [[nodiscard]] bool is_read_by_cpu() const;
   void retire();
 
   std::vector<PlanePlace> planes_;
@@ -59,6 +64,7 @@ class SurfaceMemories : public std::enable_shared_from_this<SurfaceMemories> {
   };
   std::vector<Entry> entries_;
   uint32_t out_ = 0;
+  Goes goes_ = Goes::Anywhere;
   bool retired_ = false;
   surface::Lease lease_;  // while any is out
 

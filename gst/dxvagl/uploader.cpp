@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "gst/common/cpu_memory.hpp"
 #include "gst/common/spare_memory.hpp"
 #include "gst/common/trace_board.hpp"
 #include "gst/dxvagl/colour.hpp"
@@ -312,6 +313,8 @@ Result<Uploader::Picture> Uploader::process(const std::shared_ptr<GlSession>& cu
   Result<GstPtr<GstBuffer>> copied = send_copied(input, *picture, out.upload);
   if (!copied) return copied.error();
   if (!*copied) return Error{.code = ErrorCode::Failed, .call = "gst_gl_memory_setup_buffer"};
+  // Not where this picture alone was refused: its surface would be the decoder's favourite.
+  if (is_general(answer.reason)) say_read_by_cpu(input);
   out.buffer = std::move(*copied);
   return out;
 }

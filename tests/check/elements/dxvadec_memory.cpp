@@ -7,6 +7,7 @@
 
 #include <set>
 
+#include "gst/common/cpu_memory.hpp"
 #include "gst/common/finished_memory.hpp"
 #include "tests/check/support/check.hpp"
 #include "tests/check/support/decode_rig.hpp"
@@ -123,6 +124,18 @@ GST_START_TEST(copies_leave_most_surfaces_alone) {
   const Options dmabuf{.sink_caps = kDmabufNv12, .video_meta = true};
   const Options in_place{.sink_caps = std::string(kDmabufNv12) + ";video/x-raw",
                          .reads_in_place = true};
+  Options uploader{.sink_caps = kDmabufNv12, .mixed_memory = true};
+  uploader.at_sample = [](GstSample* sample) {
+    dxva::gst::say_read_by_cpu(gst_sample_get_buffer(sample));
+  };
+  Options behind_a_tee = uploader;
+  behind_a_tee.mixed_memory = false;
+  behind_a_tee.video_meta = true;
+  int count = 0;
+  Options imports_others = uploader;
+  imports_others.at_sample = [&count](GstSample* sample) {
+    if (++count % 4 == 0) dxva::gst::say_read_by_cpu(gst_sample_get_buffer(sample));
+  };
   const struct {
     const char* what;
     const char* decoder;
@@ -133,6 +146,10 @@ GST_START_TEST(copies_leave_most_surfaces_alone) {
       {"copied", "dxvadec zero-copy=off", {}, "", true},
       {"copied for want of exports", "dxvadec", {}, "export:from=1", true},
       {"read in place", "dxvadec", in_place, "export:from=1", true},
+      {"lent, and uploaded by the CPU", "dxvadec", uploader, "", true},
+      // The others may import it.
+      {"the same by one of several", "dxvadec", behind_a_tee, "", false},
+      {"the same, but most are imported", "dxvadec", imports_others, "", false},
       // Who reads those may be a device.
       {"lent", "dxvadec", dmabuf, "", false},
       // Else the one would be written again and again, and each of its pictures a copy.

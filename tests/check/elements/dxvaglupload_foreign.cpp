@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "gst/common/cpu_memory.hpp"
 #include "lib/gl/import_cache.hpp"
 #include "tests/check/support/check.hpp"
 #include "tests/check/support/gl_counters.hpp"
@@ -94,6 +95,36 @@ GST_START_TEST(a_stream_may_go_to_system_memory_and_back) {
 GST_END_TEST;
 
 // A camera: plain caps, and the memory is a dma-buf all the same.
+// Whose word makes the surface the decoder's next target.
+GST_START_TEST(who_asks_for_readers_hears_of_the_cpu_where_all_is_copied) {
+  UploadHarness harness(kLayout);
+  MemfdFrame frame(kLayout);
+  const auto is_read_by_cpu = [&](const GstPtr<GstBuffer>& input) {
+    GstMemory* memory = gst_buffer_peek_memory(input.get(), 0);
+    dxva::gst::ask_for_readers(memory);
+    expect_right(harness.push(input).get(), 0);
+    return dxva::gst::is_read_by_cpu(memory);
+  };
+  frame.fill(0);
+  const bool plain = is_read_by_cpu(frame.buffer());
+  fail_unless_equals_int(plain, !harness.imports());
+  // One that cannot be imported is alone in that.
+  if (harness.imports()) {
+    MemfdFrame unsealed(kLayout, false);
+    unsealed.fill(0);
+    fail_if(is_read_by_cpu(unsealed.buffer()));
+  }
+  gst_util_set_object_arg(G_OBJECT(harness.element()), "import", "copy");
+  fail_unless(is_read_by_cpu(frame.buffer()));
+  // Nothing is hung on memory of those who do not ask.
+  MemfdFrame stranger(kLayout);
+  stranger.fill(0);
+  const auto input = stranger.buffer();
+  expect_right(harness.push(input).get(), 0);
+  fail_if(dxva::gst::is_read_by_cpu(gst_buffer_peek_memory(input.get(), 0)));
+}
+GST_END_TEST
+
 GST_START_TEST(a_dmabuf_under_plain_caps_is_imported) {
   UploadHarness harness("video/x-raw(memory:GLMemory),format=NV12", kLayout.caps(nullptr));
   MemfdFrame frame(kLayout);
@@ -185,6 +216,7 @@ int main(int argc, char** argv) {
   tcase_set_timeout(tests, 120);
   suite_add_tcase(suite, tests);
   tcase_add_test(tests, a_stream_may_go_to_system_memory_and_back);
+  tcase_add_test(tests, who_asks_for_readers_hears_of_the_cpu_where_all_is_copied);
   tcase_add_test(tests, a_dmabuf_under_plain_caps_is_imported);
   tcase_add_test(tests, a_producer_with_new_buffers_for_each_frame_leaves_nothing_behind);
   tcase_add_test(tests, the_cache_is_bounded_while_the_producer_keeps_its_buffers);
