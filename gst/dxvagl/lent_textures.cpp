@@ -3,6 +3,7 @@
 
 #include <gst/video/gstvideometa.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "gst/common/attached.hpp"
@@ -13,6 +14,13 @@ namespace {
 
 const Attached<LentTextures> kHome("dxva-lent-textures");
 
+// GstGL keeps what the CPU has read or written in the memory: soon another frame's picture,
+// and for each surface memory of a picture's size. And gst_buffer_resize() is for ever.
+bool is_changed(GstMemory* memory) {
+  return reinterpret_cast<GstGLBaseMemory*>(memory)->data != nullptr || memory->offset != 0 ||
+         memory->size != memory->maxsize;
+}
+
 }  // namespace
 
 std::shared_ptr<LentTextures> LentTextures::make(GstGLContext* context,
@@ -22,6 +30,7 @@ std::shared_ptr<LentTextures> LentTextures::make(GstGLContext* context,
                                                  const std::function<void()>& on_map) {
   std::shared_ptr<LentTextures> made(new LentTextures);
   made->info_ = info;
+  made->context_ = GstPtr<GstGLContext>::share(context);
   made->form_ = wrap_textures(context, info, textures, nullptr, writable);
   if (!made->form_) return nullptr;
   for (guint i = 0; i < gst_buffer_n_memory(made->form_.get()); ++i) {
@@ -37,26 +46,22 @@ std::shared_ptr<LentTextures> LentTextures::make(GstGLContext* context,
 }
 
 LentTextures::~LentTextures() {
-  for (GstMemory* memory : memories_) {
-    GST_MINI_OBJECT_CAST(memory)->dispose = nullptr;
-    gst_memory_unref(memory);
+  for (GstMemory* memory : memories_) GST_MINI_OBJECT_CAST(memory)->dispose = nullptr;
+  if (home_) {
+    end_lending(home_.get());
+    return;
   }
+  for (GstMemory* memory : memories_) gst_memory_unref(memory);
 }
 
 GstPtr<GstBuffer> LentTextures::lend(const std::shared_ptr<void>& owner) {
-  {
-    const std::lock_guard guard(lock_);
-    if (out_ > 0 || spent_) return {};
-    out_ = memories_.size();
-    owner_ = owner;
-  }
-  auto buffer = GstPtr<GstBuffer>::adopt(gst_buffer_new());
-  // A copy of the metas alone would leave this one out: it speaks of memory.
-  if (GstVideoMeta* meta = gst_buffer_get_video_meta(form_.get()))
-    gst_buffer_add_video_meta_full(buffer.get(), meta->flags, meta->format, meta->width,
-                                   meta->height, meta->n_planes, meta->offset, meta->stride);
-  for (GstMemory* memory : memories_) gst_buffer_append_memory(buffer.get(), memory);
-  return buffer;
+  const std::lock_guard guard(lock_);
+  if (out_ > 0 || spent_) return {};
+  out_ = memories_.size();
+  owner_ = owner;
+  if (home_) return std::move(home_);
+  return buffer_.make(context_.get(), *gst_buffer_get_video_meta(form_.get()), memories_,
+                      on_last_unref_of_buffer);
 }
 
 bool LentTextures::spent(const GstVideoInfo& info) const {
@@ -71,20 +76,44 @@ gboolean LentTextures::on_last_unref(GstMiniObject* object) {
 
 // FALSE: it stays.
 gboolean LentTextures::come_home(GstMemory* memory) {
-  // GstGL keeps what the CPU has read or written in the memory: soon another frame's picture,
-  // and for each surface memory of a picture's size. And gst_buffer_resize() is for ever.
-  const bool is_changed = reinterpret_cast<GstGLBaseMemory*>(memory)->data != nullptr ||
-                          memory->offset != 0 || memory->size != memory->maxsize;
+  const bool changed = is_changed(memory);
   std::shared_ptr<void> ended;  // perhaps the last owner of all this: it goes behind the lock
   const std::lock_guard guard(lock_);
-  if (is_changed) {
+  if (changed) {
     std::erase(memories_, memory);
     spent_ = true;
   } else {
     gst_memory_ref(memory);
   }
   if (--out_ == 0) ended = std::exchange(owner_, nullptr);
-  return is_changed ? TRUE : FALSE;
+  return changed ? TRUE : FALSE;
+}
+
+// FALSE: the buffer is not freed by who called.
+gboolean LentTextures::on_last_unref_of_buffer(GstMiniObject* object) {
+  auto buffer = GstPtr<GstBuffer>::share(reinterpret_cast<GstBuffer*>(object));
+  GstMemory* first =
+      gst_buffer_n_memory(buffer.get()) > 0 ? gst_buffer_peek_memory(buffer.get(), 0) : nullptr;
+  // A buffer with a memory is one whose owner is still held.
+  LentTextures* home = first ? kHome.of(first) : nullptr;
+  if (home)
+    home->come_home(std::move(buffer));
+  else
+    end_lending(buffer.get());
+  return FALSE;
+}
+
+void LentTextures::come_home(GstPtr<GstBuffer> buffer) {
+  std::shared_ptr<void> ended;  // as above
+  const std::lock_guard guard(lock_);
+  // Nobody else has them then.
+  if (!buffer_.restore(buffer.get(), memories_) || std::ranges::any_of(memories_, is_changed)) {
+    end_lending(buffer.get());  // behind the lock, and its memories come home one by one
+    return;
+  }
+  home_ = std::move(buffer);
+  out_ = 0;
+  ended = std::exchange(owner_, nullptr);
 }
 
 }  // namespace dxva::gst

@@ -67,10 +67,7 @@ void on_gl_thread(GstGLSyncMeta* meta, GstGLContext* context) {
 }
 
 void free_later(GstGLSyncMeta* meta, GstGLContext* context) {
-  if (!meta->data) return;
-  SpentFences* spent = SpentFences::of(context);
-  if (spent && spent->keep(static_cast<GLsync>(meta->data))) return;
-  on_gl_thread<&GstGLSyncMeta::free_gl>(meta, context);
+  if (!put_off_fence(*meta)) on_gl_thread<&GstGLSyncMeta::free_gl>(meta, context);
 }
 
 }  // namespace
@@ -151,14 +148,26 @@ GstPtr<GstBuffer> wrap_textures(GstGLContext* context, const GstVideoInfo& info,
 // Without commands to wait for it stays empty, for consumers that want to set it; GstGL's own
 // would still travel to the GL thread, to wait for the fence that it has not. And it always
 // does to delete it, which is put off to a trip that is due in any case.
-void add_sync_meta(GstBuffer* buffer, GstGLContext* context, Commands commands) {
+GstGLSyncMeta* add_sync_meta(GstBuffer* buffer, GstGLContext* context) {
   GstGLSyncMeta* meta = gst_buffer_add_gl_sync_meta(context, buffer);
-  if (!meta) return;
+  if (!meta) return nullptr;
   meta->wait = on_gl_thread<&GstGLSyncMeta::wait_gl>;
   meta->free = free_later;
-  if (commands == Commands::None) return;
+  return meta;
+}
+
+bool put_off_fence(GstGLSyncMeta& meta) {
+  if (!meta.data) return true;
+  SpentFences* spent = SpentFences::of(meta.context);
+  if (!spent || !spent->keep(static_cast<GLsync>(meta.data))) return false;
+  meta.data = nullptr;
+  return true;
+}
+
+void set_sync_point(GstBuffer* buffer, GstGLContext* context) {
   if (SpentFences* spent = SpentFences::of(context)) spent->delete_all(context);
-  gst_gl_sync_meta_set_sync_point(meta, context);
+  if (GstGLSyncMeta* meta = gst_buffer_get_gl_sync_meta(buffer))
+    gst_gl_sync_meta_set_sync_point(meta, context);
 }
 
 }  // namespace dxva::gst

@@ -32,7 +32,12 @@ enum class Commands { None, Issued };
                                               std::shared_ptr<void> owner, Writable writable);
 
 // Consumers in another context of the share group wait on it; in this one GL keeps the order.
-// GL-thread only if commands were issued.
-void add_sync_meta(GstBuffer* buffer, GstGLContext* context, Commands commands);
+// It has no fence so far. Null: there is no room for it.
+GstGLSyncMeta* add_sync_meta(GstBuffer* buffer, GstGLContext* context);
+// Takes its fence out of it, which is deleted in a trip that is due in any case. False: none
+// is, and it is still there.
+[[nodiscard]] bool put_off_fence(GstGLSyncMeta& meta);
+// A fence behind the commands that were issued. GL-thread only.
+void set_sync_point(GstBuffer* buffer, GstGLContext* context);
 
 }  // namespace dxva::gst

@@ -24,11 +24,18 @@ uint32_t bit_depth(const GstVideoInfo& info) {
 
 // Keeps an imported buffer with the producer locked out of it until the GPU has read it.
 struct ImportLease {
+  ImportLease(std::shared_ptr<GlSession> in, std::shared_ptr<const gl::Imported> of,
+              GstBuffer* buffer)
+      : session(std::move(in)),
+        imported(std::move(of)),
+        input(GstPtr<GstBuffer>::share(buffer)) {}
+
   std::shared_ptr<GlSession> session;
   std::shared_ptr<const gl::Imported> imported;
-  GstPtr<GstBuffer> input;
+  GstPtr<GstBuffer> input;  // null: nothing was lent
 
   ~ImportLease() {
+    if (!input) return;
     const trace::Fence fence(trace::listener() ? trace_memory(input.get()) : 0);
     const bool spare = is_spare(input.get());
     auto release = [held = std::move(input), fence]() mutable {
@@ -76,6 +83,7 @@ bool Uploader::start(GstGLContext* context) {
   SpentFences::begin(context);
   const std::lock_guard guard(lock_);
   session_ = std::move(session);
+  current_ = session_.get();
   return true;
 }
 
@@ -84,6 +92,7 @@ void Uploader::stop() {
   {
     const std::lock_guard guard(lock_);
     session = std::exchange(session_, nullptr);
+    current_ = nullptr;
   }
   if (!session) return;
   session->cache()->clear();
@@ -93,6 +102,7 @@ void Uploader::stop() {
 
 void Uploader::finish() {
   uploads_.forget();
+  known_ = {};
   active_.reset();
 }
 
@@ -116,6 +126,7 @@ bool Uploader::set_formats(GstCaps* in, GstCaps* out) {
   out_specs_.reset();
   told_.clear();
   uploads_.forget();
+  known_ = {};
   if (const auto session = this->session()) {
     session->cache()->clear();
     session->self_tests().forgive();
@@ -139,7 +150,7 @@ GstPtr<GstBuffer> Uploader::wrap_pooled(const GstVideoInfo& info, const gl::Text
   std::shared_ptr<PoolLease> lease(
       new PoolLease{.session = active_, .specs = specs, .textures = std::move(textures)});
   auto buffer = lend_or_make(*active_, info, shown, lease, Writable::Yes);
-  if (buffer) add_sync_meta(buffer.get(), active_->context(), Commands::Issued);
+  if (buffer) set_sync_point(buffer.get(), active_->context());
   return buffer;
 }
 
@@ -165,9 +176,12 @@ Result<GstPtr<GstBuffer>> Uploader::show(const gl::PlaneTextures& planes,
   const auto names = planes.textures->names();
   if (draws_) return draw(names[0], names[1]);
   auto buffer = lend_or_make(*active_, out_, *planes.textures, lease, Writable::No);
-  // Some producers send a buffer while it is still out.
-  if (!buffer) buffer = wrap_textures(active_->context(), out_, names, lease, Writable::No);
-  if (buffer) add_sync_meta(buffer.get(), active_->context(), commands);
+  if (!buffer) {
+    // Some producers send a buffer while it is still out.
+    buffer = wrap_textures(active_->context(), out_, names, lease, Writable::No);
+    if (buffer) (void)add_sync_meta(buffer.get(), active_->context());
+  }
+  if (buffer && commands == Commands::Issued) set_sync_point(buffer.get(), active_->context());
   return buffer;
 }
 
@@ -200,17 +214,13 @@ Result<GstPtr<GstBuffer>> Uploader::show(const gl::MemoryObjectSource& picture,
 Result<GstPtr<GstBuffer>> Uploader::send_imported(
     GstBuffer* input, const std::shared_ptr<const gl::Imported>& imported) {
   std::optional<Result<GstPtr<GstBuffer>>> out;
-  std::shared_ptr<ImportLease> lease(new ImportLease{
-      .session = active_, .imported = imported, .input = GstPtr<GstBuffer>::share(input)});
+  auto lease = std::make_shared<ImportLease>(active_, imported, input);
   ProducerFences fences = ProducerFences::of(input);
   fences.prepare(active_->native_fence());
   // A surface that has been shown as it is needs no trip to the GL thread to be shown again.
   const auto* planes = std::get_if<gl::PlaneTextures>(&imported->source);
   if (planes && !draws_ && !fences.any()) {
-    if (auto buffer = lend(*planes->textures, lease)) {
-      add_sync_meta(buffer.get(), active_->context(), Commands::None);
-      return buffer;
-    }
+    if (auto buffer = lend(*planes->textures, lease)) return buffer;
   }
   const Commands commands = fences.any() ? Commands::Issued : Commands::None;
   active_->thread().run([&] {
@@ -267,6 +277,18 @@ Result<GstPtr<GstBuffer>> Uploader::send_copied(GstBuffer* input, const InputPic
   return std::move(*out);
 }
 
+GstPtr<GstBuffer> Uploader::show_again(GstBuffer* input, const ImportWish& wish) {
+  // Only the wish of frames that are not drawn leads to what is known.
+  if (!active_ || current_ != active_.get() || wish != wish_) return {};
+  auto imported = known_.find(*active_, input);
+  if (!imported) return {};
+  const auto& textures = *std::get<gl::PlaneTextures>(imported->source).textures;
+  const auto lease = std::make_shared<ImportLease>(active_, std::move(imported), input);
+  auto buffer = lend(textures, lease);
+  if (!buffer) lease->input.reset();
+  return buffer;
+}
+
 Result<Uploader::Picture> Uploader::process(const std::shared_ptr<GlSession>& current,
                                             GstBuffer* input, ImportWish wish) {
   wish.draws = draws_;
@@ -274,6 +296,7 @@ Result<Uploader::Picture> Uploader::process(const std::shared_ptr<GlSession>& cu
     // Another context may hold other formats.
     active_ = current;
     uploads_.forget();
+    known_ = {};
     in_specs_.reset();
     out_specs_.reset();
   }
@@ -300,6 +323,7 @@ Result<Uploader::Picture> Uploader::process(const std::shared_ptr<GlSession>& cu
       out.buffer = std::move(*sent);
       out.step = answer.imported->step;
       out.verified = answer.verified;
+      if (!draws_) known_.keep(*active_, input, answer.imported);
       return out;
     }
     answer.reason = Reason::GlError;

@@ -3,6 +3,7 @@
 
 #include <gst/gl/gl.h>
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -14,6 +15,7 @@
 #include "gst/dxvagl/gl_session.hpp"
 #include "gst/dxvagl/import_chain.hpp"
 #include "gst/dxvagl/input_picture.hpp"
+#include "gst/dxvagl/known_pictures.hpp"
 #include "gst/dxvagl/picture_upload.hpp"
 #include "gst/dxvagl/plane_textures.hpp"
 #include "lib/base/path.hpp"
@@ -50,6 +52,9 @@ class Uploader {
     };
     std::optional<Refusal> news;
   };
+  // A picture whose surface has been shown before, if nothing about it has changed; null: ask
+  // process().
+  [[nodiscard]] GstPtr<GstBuffer> show_again(GstBuffer* input, const ImportWish& wish);
   // In session()'s context. An error means that not even a copy is possible.
   [[nodiscard]] Result<Picture> process(const std::shared_ptr<GlSession>& current,
                                         GstBuffer* input, ImportWish wish);
@@ -81,7 +86,8 @@ class Uploader {
   mutable std::mutex lock_;
   std::shared_ptr<GlSession> session_;
 
-  std::shared_ptr<GlSession> active_;  // session_ as seen by the running frame
+  std::atomic<const GlSession*> current_ = nullptr;  // session_, to be compared
+  std::shared_ptr<GlSession> active_;                // session_ as seen by the running frame
   InputFormat in_{};
   GstVideoInfo out_{};
   bool draws_ = false;  // the output is RGB made of the input
@@ -90,6 +96,7 @@ class Uploader {
   video::YuvToRgb matrix_{};
   PictureUploader uploads_;
   ImportWish wish_;  // of the last frame
+  KnownPictures known_;
   // Refusals that the producer knows of; those of all frames without a buffer's name.
   std::set<std::pair<BufferIdentity, Reason>> told_;
 };

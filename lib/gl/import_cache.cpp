@@ -55,7 +55,21 @@ ImportCache::Answer ImportCache::find(const ImportKey& key) {
   return {.kind = Answer::Kind::Miss};
 }
 
+uint64_t ImportCache::generation() const {
+  const std::lock_guard guard(lock_);
+  return generation_;
+}
+
+bool ImportCache::hit_again(uint64_t generation) {
+  const std::lock_guard guard(lock_);
+  if (generation != generation_) return false;
+  ++frame_;
+  ++counts_.hits;
+  return true;
+}
+
 ImportCache::Entry ImportCache::take(size_t index) {
+  ++generation_;
   Entry taken = std::exchange(entries_[index], std::move(entries_.back()));
   tags_[index] = tags_.back();
   entries_.pop_back();
@@ -98,6 +112,7 @@ void ImportCache::store_refusal(const ImportKey& key, Reason reason) {
 void ImportCache::evict(const BufferIdentity& buffer) {
   std::vector<Entry> dropped;
   const std::lock_guard guard(lock_);
+  ++generation_;
   for (size_t i = entries_.size(); i-- > 0;)
     if (entries_[i].key.uses(buffer)) dropped.push_back(take(i));
 }
@@ -105,6 +120,7 @@ void ImportCache::evict(const BufferIdentity& buffer) {
 void ImportCache::clear() {
   std::vector<Entry> dropped;
   const std::lock_guard guard(lock_);
+  ++generation_;
   dropped.swap(entries_);
   tags_.clear();
 }

@@ -64,10 +64,17 @@ class ImportCache {
   // One call per frame: this is also the clock of the back-off.
   [[nodiscard]] Answer find(const ImportKey& key);
 
+  // Another one with each entry that leaves. Who has found one in this generation would find it
+  // again.
+  [[nodiscard]] uint64_t generation() const;
+  // Counts as a find() that hits, as long as the generation lasts; false: ask find(). It does
+  // not make the entry look younger: where room is short, a generation is over soon.
+  [[nodiscard]] bool hit_again(uint64_t generation);
+
   void store(const ImportKey& key, std::shared_ptr<const Imported> imported);
   void store_refusal(const ImportKey& key, Reason reason);
 
-  // The buffer is gone.
+  // The buffer is gone, and with it the generation, whether it was here or not.
   void evict(const BufferIdentity& buffer);
   // The caps changed, or the element stops.
   void clear();
@@ -106,6 +113,7 @@ class ImportCache {
   uint64_t uses_ = 0;
   Counts counts_;
   uint64_t frame_ = 0;
+  uint64_t generation_ = 0;
 };
 
 }  // namespace dxva::gl

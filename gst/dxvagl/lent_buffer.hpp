@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <gst/gl/gl.h>
+#include <gst/video/gstvideometa.h>
+
+#include <span>
+
+#include "gst/common/gst_ptr.hpp"
+
+namespace dxva::gst {
+
+// A buffer around memories that are lent again and again, with the metas that each frame in
+// them has: made once as well, for as long as it comes back as it went. Not thread-safe.
+class LentBuffer {
+ public:
+  // `on_last_unref` is GstMiniObject's: it gets the buffer without a reference, and FALSE means
+  // that it has taken one. The references to `memories` are the buffer's from now on. Behind
+  // this call nothing here speaks of an older buffer any more.
+  [[nodiscard]] GstPtr<GstBuffer> make(GstGLContext* context, GstVideoMeta& form,
+                                       std::span<GstMemory* const> memories,
+                                       GstMiniObjectDisposeFunction on_last_unref);
+
+  // Its last reference is the caller's. Takes off it what others have put there; false: it
+  // cannot be shown again, because somebody still has a part of it, or something was put in the
+  // place of one.
+  [[nodiscard]] bool restore(GstBuffer* buffer, std::span<GstMemory* const> memories) const;
+
+ private:
+  [[nodiscard]] bool has_its_metas(GstBuffer* buffer) const;
+
+  const GstBuffer* made_ = nullptr;  // compared only
+  const GstVideoMeta* video_ = nullptr;
+  GstGLSyncMeta* sync_ = nullptr;
+  GstVideoMeta as_made_{};
+  guint without_words_ = 0;
+};
+
+// From here on its last reference frees it.
+void end_lending(GstBuffer* buffer);
+
+}  // namespace dxva::gst
