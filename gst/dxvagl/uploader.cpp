@@ -36,12 +36,18 @@ struct ImportLease {
 
   ~ImportLease() {
     if (!input) return;
-    const trace::Fence fence(trace::listener() ? trace_memory(input.get()) : 0);
     const bool spare = is_spare(input.get());
-    auto release = [held = std::move(input), fence]() mutable {
-      fence.signalled();
-      held.reset();
-    };
+    gl::ReleaseQueue::Release release;
+    if (trace::listener()) {
+      const trace::Fence fence(trace_memory(input.get()));
+      release = [held = std::move(input), fence]() mutable {
+        fence.signalled();
+        held.reset();
+      };
+    } else {
+      // It runs in any case; an owner would not fit into std::function without an allocation.
+      release = [held = input.release()] { gst_buffer_unref(held); };
+    }
     if (spare)
       session->releases().after_gpu_with_others(std::move(release));
     else

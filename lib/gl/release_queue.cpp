@@ -84,7 +84,7 @@ ReleaseQueue::~ReleaseQueue() {
 // OpenGL no more. It must not be left with the context either: whoever has the last of it ends
 // the display that the next pipeline may have begun to use.
 void ReleaseQueue::end_on_gl_thread(State& state) {
-  std::deque<Pending> fenced;
+  std::vector<Pending> fenced;
   {
     const std::lock_guard guard(state.lock);
     if (!state.late.empty()) fence_late(state);
@@ -221,7 +221,7 @@ std::vector<ReleaseQueue::Release> ReleaseQueue::State::take_reached() {
   std::vector<Release> reached;
   while (!pending.empty() && pending.front().reached) {
     std::ranges::move(pending.front().releases, std::back_inserter(reached));
-    pending.pop_front();
+    pending.erase(pending.begin());
   }
   if (!reached.empty()) ++releasing;
   return reached;
@@ -377,7 +377,7 @@ void ReleaseQueue::reap(State& state) {
     Pending next;
     if (!state.pending.empty()) {
       next = std::move(state.pending.front());
-      state.pending.pop_front();
+      state.pending.erase(state.pending.begin());
     } else if (!state.late.empty()) {
       next.releases = state.take_late();
     } else if (state.stopping) {
