@@ -58,10 +58,15 @@ def detiled(after: int = 0) -> Expectation:
 
 def copies_of_failed_exports(only_surface: int = 0) -> Expectation:
     """A picture is copied if and only if the last export of its surface failed."""
+    there, back = "dxvadec: exported > cpu-copy, export-failed", "dxvadec: cpu-copy > exported, none"
 
     def check(run: Run) -> str:
+        # Of surfaces that the CPU reads few are in use: the others may never be exported, nor come again.
+        few = "import-copy-forced" in run.reasons
+        if few and not any(failed for call, _, failed in run.calls if call == "export"):
+            return all_on("exported")(run)
         if set(run.ways) != {"exported", "cpu-copy"} or run.whys != {"export-failed": run.ways["cpu-copy"]} or \
-                run.changes_of("dxvadec") != ["dxvadec: exported > cpu-copy, export-failed"]:
+                run.changes_of("dxvadec") not in ([[there], [there, back]] if few else [[there]]):
             return what_was(run)
         calls: dict[int, list[bool]] = {}
         for call, surface, failed in run.calls:
@@ -141,9 +146,9 @@ ROWS = [
     same("layout tiled", all_on("exported"), LAYOUT="tiled"),
     *[same(f"layout tiled, lists of modifiers {what}", all_on("cpu-copy", "modifier-not-linear"),
            LAYOUT="tiled", MODIFIERS=what) for what in ("ignored", "refused", "unlisted")],
-    same("tiled from export 20 on", detiled(after=19), LAYOUT="tiled", TILED_FROM="20", MODIFIERS="not-decoded"),
-    same("tiled from export 20 on, and nothing copies", then("exported", "cpu-copy", "modifier-not-linear", at=19),
-         LAYOUT="tiled", TILED_FROM="20", FAULT="vpp:from=1,copy:from=1"),
+    same("tiled from export 5 on", detiled(after=4), LAYOUT="tiled", TILED_FROM="5", MODIFIERS="not-decoded"),
+    same("tiled from export 5 on, and nothing copies", then("exported", "cpu-copy", "modifier-not-linear", at=4),
+         LAYOUT="tiled", TILED_FROM="5", FAULT="vpp:from=1,copy:from=1"),
     same("a decoder of tiles", detiled(), LAYOUT="tiled", MODIFIERS="not-decoded"),
     same("a decoder of tiles, vaCopy alone works", detiled(), LAYOUT="tiled", MODIFIERS="not-decoded",
          FAULT="vpp:from=1"),
