@@ -30,6 +30,7 @@ namespace {
 
 constexpr int kPictures = 240;
 constexpr int kWarmUp = 100;
+constexpr uint64_t kPlanes = 2;  // of NV12, a texture each
 constexpr const char* kSize = "640x512";
 constexpr uint64_t kPictureBytes = 640 * 512 * 3 / 2;
 constexpr uint64_t kPicturePages = kPictureBytes / 4096;
@@ -239,14 +240,18 @@ void expect_one_copy(const Watch& watch, const Expected& expected) {
                 static_cast<unsigned>(last.longest_run), static_cast<unsigned>(kPicturePages));
 }
 
-void expect_nothing_made(const Watch& watch, bool has_slots) {
+void expect_nothing_made(const Watch& watch, const Expected& expected) {
+  const bool has_slots = !expected.is_read_in_place;
   fail_unless(watch.warm.calls.memory_maps > 0 && watch.warm.copies.large_mallocs > 0,
               "nothing was counted");
   fail_unless_equals_uint64(watch.last.copies.large_mallocs - watch.warm.copies.large_mallocs,
                             0);
   fail_unless_equals_uint64(watch.last.calls.memory_maps - watch.warm.calls.memory_maps, 0);
   fail_unless(watch.warm.calls.textures > 0 && (watch.warm.calls.buffers > 0) == has_slots);
-  fail_unless_equals_uint64(watch.last.calls.textures - watch.warm.calls.textures, 0);
+  // Two pictures that are copied now and then may meet at any time: each needs textures then.
+  const uint64_t textures = watch.last.calls.textures - watch.warm.calls.textures;
+  fail_unless(textures == 0 || (!expected.all_are_copied && textures == kPlanes), "%u textures",
+              static_cast<unsigned>(textures));
   fail_unless_equals_uint64(watch.last.calls.buffers - watch.warm.calls.buffers, 0);
   fail_unless_equals_uint64(watch.last.calls.images - watch.warm.calls.images, 0);
 }
@@ -286,7 +291,7 @@ GstPtr<GstElement> play(const std::string& source, const Expected& expected) {
     fail_unless(copies > 0 && copies < kPictures);
   }
   expect_one_copy(watch, expected);
-  expect_nothing_made(watch, !expected.is_read_in_place);
+  expect_nothing_made(watch, expected);
   return pipeline;
 }
 
