@@ -53,8 +53,8 @@ void expect_rows_copied(PlaneCopy copy, const PlaneView& from, uint32_t to_pitch
 
 void expect_right(PlaneCopy copy) {
   const LastPage memory;
-  for (uint32_t bytes : {0u,  1u,  15u, 16u, 17u, 31u,  32u,  33u,  47u,  63u,
-                         64u, 65u, 95u, 96u, 97u, 127u, 128u, 129u, 255u, 320u})
+  for (uint32_t bytes : {0u,  1u,  15u, 16u,  17u,  31u,  32u,  33u,  47u,  63u,  64u, 65u,
+                         95u, 96u, 97u, 127u, 128u, 129u, 255u, 320u, 511u, 513u, 620u})
     for (uint32_t padding = 0; padding < 65; ++padding)
       for (uint32_t to_offset : {0u, 1u, 15u, 16u, 33u}) {
         // Each number of bytes before the end is another alignment, 0 included.
