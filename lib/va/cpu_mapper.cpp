@@ -338,6 +338,12 @@ CopyChoices::Key key_of(uint32_t fourcc, const dmabuf::ExternalFrame* exported) 
                                                              : kModifierInvalid};
 }
 
+Status wait_for(const Display& display, VASurfaceID surface, Written written) {
+  if (written == Written::Yes) return Done{};
+  if (auto synced = wait_until_decoded(display, surface); !synced) return synced.error();
+  return Done{};
+}
+
 Error wrong_picture(Fastest::Way way) {
   return {.code = ErrorCode::Failed,
           .call = kWays[way].name,
@@ -350,9 +356,10 @@ Error wrong_picture(Fastest::Way way) {
 Result<SurfaceMapping> map_for_read(const std::shared_ptr<Display>& display,
                                     VASurfaceID surface, uint32_t fourcc, uint32_t width,
                                     uint32_t height,
-                                    std::shared_ptr<const dmabuf::ExternalFrame> exported) {
+                                    std::shared_ptr<const dmabuf::ExternalFrame> exported,
+                                    Written written) {
   const Wanted wanted{.fourcc = fourcc, .width = width, .height = height};
-  if (auto synced = wait_until_decoded(*display, surface); !synced) return synced.error();
+  if (auto waited = wait_for(*display, surface, written); !waited) return waited.error();
 
   CopyChoices& choices = display->copy_choices();
   const CopyChoices::Key key = key_of(fourcc, exported.get());
@@ -387,7 +394,8 @@ Result<SurfaceMapping> map_for_read(const std::shared_ptr<Display>& display,
 Result<SurfaceMapping> map_for_read_in_place(const std::shared_ptr<Display>& display,
                                              VASurfaceID surface, uint32_t fourcc,
                                              uint32_t width, uint32_t height,
-                                             const dmabuf::ExternalFrame* exported) {
+                                             const dmabuf::ExternalFrame* exported,
+                                             Written written) {
   const Wanted wanted{.fourcc = fourcc, .width = width, .height = height};
   CopyChoices& choices = display->copy_choices();
   const CopyChoices::Key key = key_of(fourcc, exported);
@@ -395,7 +403,7 @@ Result<SurfaceMapping> map_for_read_in_place(const std::shared_ptr<Display>& dis
   const auto way = way_in_place(choices, key, possible_ways(memory));
   if (!way)
     return Error{.code = ErrorCode::Unsupported, .text = "faster with a copy, or not known"};
-  if (auto synced = wait_until_decoded(*display, surface); !synced) return synced.error();
+  if (auto waited = wait_for(*display, surface, written); !waited) return waited.error();
   auto state = open(display, surface, wanted, nullptr, kWays[*way].method);
   if (!state) return state.error();
   (*state)->key = key;

@@ -44,17 +44,21 @@ class SurfaceMapping {
   std::unique_ptr<State> state_;
 };
 
-// Waits for the surface, and gives its pixels in one of three ways: an image that the driver
-// derives, a copy by vaGetImage, and, where `exported` is the surface's memory and linear, a
-// map of that. Which one is fastest is measured on the first pictures, for each format and
-// layout of a display (docs/design/copies.md); derived images and maps are compared with
-// vaGetImage's before they are believed, and a way that fails makes place for another.
+// Whether the driver has said already that the picture is there.
+enum class Written { NotAsked, Yes };
+
+// Waits for the surface, if need be, and gives its pixels in one of three ways: an image that
+// the driver derives, a copy by vaGetImage, and, where `exported` is the surface's memory and
+// linear, a map of that. Which one is fastest is measured on the first pictures, for each
+// format and layout of a display (docs/design/copies.md); derived images and maps are compared
+// with vaGetImage's before they are believed, and a way that fails makes place for another.
 // `fourcc` is a DRM one; width and height are the surface's, pixels. The view's planes are
 // checked to lie inside their memory.
 [[nodiscard]] Result<SurfaceMapping> map_for_read(
     const std::shared_ptr<Display>& display, VASurfaceID surface, uint32_t fourcc,
     uint32_t width, uint32_t height,
-    std::shared_ptr<const dmabuf::ExternalFrame> exported = nullptr);
+    std::shared_ptr<const dmabuf::ExternalFrame> exported = nullptr,
+    Written written = Written::NotAsked);
 
 // The same for somebody who reads the image where it lies, by plain loads, and then needs no
 // copy: an image that was derived, where copies by plain loads keep up with the fastest ones,
@@ -63,6 +67,7 @@ class SurfaceMapping {
 // Mapped, it is not a turn of that choice.
 [[nodiscard]] Result<SurfaceMapping> map_for_read_in_place(
     const std::shared_ptr<Display>& display, VASurfaceID surface, uint32_t fourcc,
-    uint32_t width, uint32_t height, const dmabuf::ExternalFrame* exported = nullptr);
+    uint32_t width, uint32_t height, const dmabuf::ExternalFrame* exported = nullptr,
+    Written written = Written::NotAsked);
 
 }  // namespace dxva::va

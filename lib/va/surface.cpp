@@ -114,17 +114,29 @@ Result<Surface::Export> Surface::exported() {
   return Export{.frame = exported_, .generation = generation_};
 }
 
+namespace {
+
+// A picture that left unfinished may be mapped later by whoever has it.
+Written written(const Surface& surface) {
+  return surface.pool().query_status(surface) == accel::Session::Render::Ready
+             ? Written::Yes
+             : Written::NotAsked;
+}
+
+}  // namespace
+
 Result<std::unique_ptr<surface::Mapping>> Surface::map(
     surface::Reads, std::shared_ptr<const dmabuf::ExternalFrame> exported) const {
-  auto mapped = map_for_read(display_, id_, fourcc(), width(), height(), std::move(exported));
+  auto mapped = map_for_read(display_, id_, fourcc(), width(), height(), std::move(exported),
+                             written(*this));
   if (!mapped) return mapped.error();
   return std::unique_ptr<surface::Mapping>(std::make_unique<MappedSurface>(std::move(*mapped)));
 }
 
 Result<Surface::InPlace> Surface::map_in_place(
     const std::shared_ptr<const dmabuf::ExternalFrame>& exported) const {
-  auto mapped =
-      map_for_read_in_place(display_, id_, fourcc(), width(), height(), exported.get());
+  auto mapped = map_for_read_in_place(display_, id_, fourcc(), width(), height(),
+                                      exported.get(), written(*this));
   if (!mapped) return mapped.error();
   const auto memory = mapped->image();
   return InPlace{.mapping = std::make_unique<MappedSurface>(std::move(*mapped)),
