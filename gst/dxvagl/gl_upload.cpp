@@ -141,7 +141,10 @@ void GlUpload::check_begun_context() {
 }
 
 std::shared_ptr<GlSession> GlUpload::find_session() {
-  if (element_.display) (void)gst_gl_base_filter_find_gl_context(&element_);
+  {
+    const auto searching = search();
+    if (element_.display) (void)gst_gl_base_filter_find_gl_context(&element_);
+  }
   auto session = uploader_.session();
   {
     const std::lock_guard guard(lock_);

@@ -57,6 +57,14 @@ class GlUpload {
   // with the context that it gave.
   void check_begun_context();
   [[nodiscard]] std::shared_ptr<GlSession> session() const { return uploader_.session(); }
+  // Held by whoever has GstGLBaseFilter look for a context, or takes its context away. It lets
+  // go of its own lock while it asks the neighbours, and then believes a pointer from before
+  // (1.22 to 1.26): of two who look at once, while a third stops the element, one goes on with
+  // a context that is freed. Not to be held while a query is passed on, nor while one for a
+  // context is answered: who asks may be in a search of his own.
+  [[nodiscard]] std::unique_lock<std::recursive_mutex> search() {
+    return std::unique_lock(search_);
+  }
 
  private:
   // What the application gave for textures to be shared with. Null: nothing.
@@ -77,6 +85,7 @@ class GlUpload {
   GlHeadStart head_start_;
   bool crop_applied_ = false;    // of the running frame
   bool passes_through_ = false;  // of the caps; streaming thread, as this is
+  std::recursive_mutex search_;  // before GstGLBaseFilter's
 
   mutable std::mutex lock_;
   ImportWish wish_;

@@ -122,6 +122,12 @@ gboolean on_set_caps(GstBaseTransform* element, GstCaps* in, GstCaps* out) {
   return GST_BASE_TRANSFORM_CLASS(gst_dxva_gl_upload_parent_class)->set_caps(element, in, out);
 }
 
+gboolean on_decide_allocation(GstBaseTransform* element, GstQuery* query) {
+  const auto searching = impl(element).search();
+  return GST_BASE_TRANSFORM_CLASS(gst_dxva_gl_upload_parent_class)
+      ->decide_allocation(element, query);
+}
+
 gboolean on_transform_meta(GstBaseTransform* element, GstBuffer*, GstMeta* meta,
                            GstBuffer* input) {
   return impl(element).keeps_meta(meta, input);
@@ -137,8 +143,10 @@ gboolean on_start(GstBaseTransform* element) {
 gboolean on_stop(GstBaseTransform* element) {
   impl(element).end_begun_context();
   // Frames that GL has read are back with their producer before this returns.
+  auto searching = impl(element).search();
   const auto session = impl(element).session();
   const gboolean ok = GST_BASE_TRANSFORM_CLASS(gst_dxva_gl_upload_parent_class)->stop(element);
+  searching.unlock();
   impl(element).finish();
   if (session) session->releases().finish();
   return ok;
@@ -147,7 +155,11 @@ gboolean on_stop(GstBaseTransform* element) {
 GstStateChangeReturn on_change_state(GstElement* element, GstStateChange transition) {
   // Who asks in READY, before the start or behind the stop, has a context made that
   // GstGLBaseFilter lets go of without ending what we have in it.
-  if (transition == GST_STATE_CHANGE_READY_TO_NULL) impl(element).end_session();
+  std::unique_lock<std::recursive_mutex> searching;
+  if (transition == GST_STATE_CHANGE_READY_TO_NULL) {
+    searching = impl(element).search();
+    impl(element).end_session();
+  }
   return GST_ELEMENT_CLASS(gst_dxva_gl_upload_parent_class)->change_state(element, transition);
 }
 
@@ -216,6 +228,7 @@ static void gst_dxva_gl_upload_class_init(GstDxvaGlUploadClass* klass) {
   transform->query = on_query;
   transform->sink_event = on_sink_event;
   transform->set_caps = on_set_caps;
+  transform->decide_allocation = on_decide_allocation;
   transform->transform_meta = on_transform_meta;
   transform->start = on_start;
   transform->stop = on_stop;

@@ -6,8 +6,11 @@
 
 #include <dirent.h>
 
+#include <chrono>
+#include <condition_variable>
 #include <fstream>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <thread>
 
@@ -326,6 +329,106 @@ GST_START_TEST(questions_about_system_memory_need_none) {
 }
 GST_END_TEST;
 
+// --- more than one who asks
+
+namespace {
+
+// Stands where the element asks its neighbours for their context, in the middle of its search
+// for one.
+class Search {
+ public:
+  explicit Search(const GstPtr<GstElement>& uploader)
+      : pad_(GstPtr<GstPad>::adopt(gst_element_get_static_pad(uploader.get(), "src"))) {
+    gst_pad_add_probe(
+        pad_.get(), GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM,
+        [](GstPad*, GstPadProbeInfo* info, gpointer self) {
+          const gchar* type = nullptr;
+          GstQuery* query = GST_PAD_PROBE_INFO_QUERY(info);
+          if ((GST_PAD_PROBE_INFO_TYPE(info) & GST_PAD_PROBE_TYPE_PUSH) &&
+              GST_QUERY_TYPE(query) == GST_QUERY_CONTEXT &&
+              gst_query_parse_context_type(query, &type) &&
+              g_strcmp0(type, "gst.gl.local_context") == 0)
+            static_cast<Search*>(self)->arrives();
+          return GST_PAD_PROBE_OK;
+        },
+        this, nullptr);
+  }
+
+  void wait_until_begun() {
+    std::unique_lock guard(lock_);
+    changed_.wait(guard, [this] { return begun_ > 0; });
+  }
+  // Somebody else is through, who should not be before the first search is.
+  void disturb() {
+    const std::lock_guard guard(lock_);
+    disturbed_ = within_ > 0 && begun_ == 1;
+    changed_.notify_all();
+  }
+  [[nodiscard]] bool was_disturbed() const { return disturbed_; }
+
+ private:
+  // Time for a disturbance; one that comes later is missed, and none that is no mistake counts.
+  static constexpr std::chrono::milliseconds kHeld{200};
+
+  void arrives() {
+    std::unique_lock guard(lock_);
+    ++begun_;
+    if (++within_ > 1) disturbed_ = true;
+    changed_.notify_all();
+    (void)changed_.wait_for(guard, kHeld, [this] { return disturbed_; });
+    --within_;
+  }
+
+  const GstPtr<GstPad> pad_;
+  std::mutex lock_;
+  std::condition_variable changed_;
+  int begun_ = 0;
+  int within_ = 0;
+  bool disturbed_ = false;
+};
+
+}  // namespace
+
+// GstGLBaseFilter goes on with a context that is freed where a second search has found it and a
+// stop has ended it, all within one search (1.22 to 1.26).
+GST_START_TEST(who_asks_at_the_same_time_is_answered_afterwards) {
+  WatchedDisplay display;
+  Idle idle;
+  display.give_to(idle.pipeline);
+  idle.set(GST_STATE_READY);
+  Search search(idle.uploader);
+  std::thread asks([&] { (void)idle.ask(); });
+  search.wait_until_begun();
+  std::thread asks_too([&] { (void)idle.ask(); });
+  asks.join();
+  asks_too.join();
+  fail_if(search.was_disturbed());
+  fail_unless_equals_int(display.made(), 1);
+}
+GST_END_TEST;
+
+GST_START_TEST(a_stop_waits_for_who_asks) {
+  for (const GstState down : {GST_STATE_READY, GST_STATE_NULL}) {
+    WatchedDisplay display;
+    Idle idle;
+    display.give_to(idle.pipeline);
+    idle.set(down == GST_STATE_NULL ? GST_STATE_READY : GST_STATE_PAUSED);
+    Search search(idle.uploader);
+    std::thread asks([&] { (void)idle.ask(); });
+    search.wait_until_begun();
+    std::thread stops([&] {
+      idle.set(down);
+      search.disturb();
+    });
+    asks.join();
+    stops.join();
+    fail_if(search.was_disturbed());
+    idle.set(GST_STATE_NULL);
+    expect_nothing_left(display);
+  }
+}
+GST_END_TEST;
+
 Suite* dxvaglupload_start_suite() {
   Suite* suite = suite_create("dxvaglupload_start");
   TCase* tcase = tcase_create("general");
@@ -345,6 +448,8 @@ Suite* dxvaglupload_start_suite() {
   tcase_add_test(tcase, nothing_is_begun_without_anybody_downstream);
   tcase_add_test(tcase, who_needs_it_says_that_there_is_none);
   tcase_add_test(tcase, questions_about_system_memory_need_none);
+  tcase_add_test(tcase, who_asks_at_the_same_time_is_answered_afterwards);
+  tcase_add_test(tcase, a_stop_waits_for_who_asks);
   return suite;
 }
 
