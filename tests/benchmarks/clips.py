@@ -4,6 +4,7 @@
 import subprocess
 from pathlib import Path
 
+import progress
 from plan import Plan
 
 BEHIND_THE_WINDOW = 16  # frames: a decoder holds some back
@@ -16,6 +17,7 @@ def h264(plan: Plan, size: str) -> Path:
     frames = plan.window(size)[1] + BEHIND_THE_WINDOW
     clip = plan.folder / f"h264-{width}x{height}-{frames}.mp4"
     if not clip.exists():
+        progress.tell(f"a clip of {frames} pictures, {width}x{height}, is made for now and later")
         plan.folder.mkdir(parents=True, exist_ok=True)
         part = clip.with_suffix(".part")
         subprocess.run(["ffmpeg", "-nostdin", "-v", "error", "-y", "-f", "lavfi", "-i",

@@ -40,7 +40,7 @@ def run(plan: Plan) -> Report:
         Verdict("dxvadec / ffmpeg, copied", runs.ratio(ours_copied.name, program_copied.name), 1.05),
         Verdict("dxvadec / vah264dec, copied", runs.ratio(ours_copied.name, theirs_copied.name), 1.00),
     ]
-    report.counts = outside_counts(plan, ways, runs, width * height * 3 // 2, warm_up, frames)
+    report.counts = outside_counts(plan, ways, runs, width * height * 3 // 2, warm_up, "decode")
     report.notes = [*(f"{a.name} / {b.name}: {runs.middle_half(a.name, b.name)}"
                       for a, b in ((ours, theirs), (ours_copied, theirs_copied))),
                     *runs.failed.values(), "what libavcodec copies is the driver's here, also in ffmpeg"]

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import clips
 import peers
+import progress
 from plan import Plan
 from report import Report, Verdict
 
@@ -28,6 +29,7 @@ def run(plan: Plan) -> Report:
     lost = {}
     for name, environment in (("dxvadec", {}), ("dxvadec ! dxvaglupload", {}), ("avdec_h264", {}),
                               ("vah264dec ! glupload", peers.gst_va(plan))):
+        progress.tell(f"kept-buffers: {name}")
         found, trouble = _hold(clip, name, environment)
         report.figures += [(f"{name}: {key}", value) for key, value in found.items()]
         lost[name] = frames - found["frames"]

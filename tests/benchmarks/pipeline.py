@@ -40,6 +40,6 @@ def run(plan: Plan) -> Report:
                        for way in [*theirs, *programs] if way.name not in runs.failed]
     report.verdicts.append(Verdict("avdec_h264 ! dxvaglupload / avdec_h264 ! glupload",
                                    runs.ratio(ours_software.name, theirs[-1].name)))
-    report.counts = outside_counts(plan, ways, runs, width * height * 3 // 2, warm_up, frames)
+    report.counts = outside_counts(plan, ways, runs, width * height * 3 // 2, warm_up, "pipeline")
     report.notes = list(runs.failed.values())
     return report

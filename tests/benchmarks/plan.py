@@ -16,14 +16,16 @@ class Plan:
     shrink: int = 1  # of both sides of each picture
     streams: tuple[int, ...] = (1, 2, 4, 8, 16)
     sizes: tuple[str, ...] = ("1080p", "2160p")
+    counted: int = 40  # frames, where things are counted that each frame has, and nothing is timed
+    traced: bool = True  # counts of system calls, for which everything runs twice under strace
 
     @staticmethod
     def quick(build: Path) -> "Plan":
-        return Plan(build, rounds=3, scale=0.5, streams=(1, 4, 16))
+        return Plan(build, rounds=3, scale=0.5, streams=(1, 4, 16), counted=20, traced=False)
 
     @staticmethod
     def tiny(build: Path) -> "Plan":
-        return Plan(build, rounds=1, scale=0.1, shrink=6, streams=(1, 2))
+        return Plan(build, rounds=1, scale=0.1, shrink=6, streams=(1, 2), counted=20)
 
     @property
     def folder(self) -> Path:

@@ -6,6 +6,7 @@ All have had their warm-up before the first frame that counts, and all play the 
 
 import clips
 import peers
+import progress
 from plan import Plan
 from report import Report, Verdict
 from ways import Way, cpu_ms, in_turns, outside_library
@@ -46,6 +47,7 @@ def run(plan: Plan) -> Report:
                                        by_count[count].ratio(ours.name, theirs.name, cpu_ms)))
     for way in ways:
         if way.name not in first.failed:
+            progress.tell(f"streams: {way.name} counted from outside")
             counted = way.run(plan, 5, 10, plan.streams[-1], LD_PRELOAD=outside_library(plan, way))
             report.verdicts += [
                 Verdict(f"{way.name}, VADisplays of {plan.streams[-1]} streams", counted["driver_starts"],

@@ -39,5 +39,5 @@ def _measure(plan: Plan, size: str, pixel_format: str, report: Report) -> None:
     quotient = added[ours] / added[theirs] if added[ours] is not None and added[theirs] else None
     report.verdicts.append(Verdict(f"{label} dxvaglupload / glupload", quotient))
     frame_bytes = width * height * 3 // 2 * FORMATS[pixel_format]
-    report.counts |= outside_counts(plan, [ours, theirs], runs, frame_bytes, warm_up, frames)
+    report.counts |= outside_counts(plan, [ours, theirs], runs, frame_bytes, warm_up, f"upload {label}")
     report.notes += runs.failed.values()

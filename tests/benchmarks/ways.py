@@ -5,12 +5,12 @@ import json
 import os
 import statistics
 import subprocess
-import sys
 import tempfile
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import progress
 from plan import Plan
 
 SECONDS = 600  # a guard against hangs, no measure of speed
@@ -144,18 +144,21 @@ def in_turns(plan: Plan, ways: list, warm_up: int, frames: int, title: str, stre
              rounds: int | None = None) -> Runs:
     """Every way once in each round, the first one another in each."""
     runs = Runs({way.name: [] for way in ways}, {})
+    progress.tell(f"{title}: each way once, for a few frames")
     for way in ways:  # files and code come into memory; what does not work here is known then
+        progress.glance(f"{title}: {way.name}")
         try:
             way.run(plan, min(warm_up, 5), min(frames, 10), streams)
         except Failed as failure:
             runs.failed[way.name] = str(failure)
     count = rounds or plan.rounds
     for number in range(count):
-        print(f"{title}: round {number + 1} of {count}", file=sys.stderr, flush=True)
+        progress.tell(f"{title}: round {number + 1} of {count}")
         turn = number % len(ways)
         for way in ways[turn:] + ways[:turn]:
             if way.name in runs.failed:
                 continue
+            progress.glance(f"{title}: round {number + 1} of {count}, {way.name}")
             try:
                 runs.of[way.name].append(way.run(plan, warm_up, frames, streams))
             except Failed as failure:
@@ -175,12 +178,15 @@ def outside_library(plan: Plan, way) -> str:
 
 
 def outside_counts(plan: Plan, ways: list, runs: Runs, frame_bytes: int, warm_up: int,
-                   frames: int) -> dict[str, dict[str, float | None]]:
+                   title: str) -> dict[str, dict[str, float | None]]:
     """What each frame makes the process ask its libraries and the kernel for, of the ways that have not failed."""
     counts = {}
+    frames = warm_up + plan.counted
+    progress.tell(f"{title}: counted from outside")
     for way in ways:
         if way.name in runs.failed:
             continue
+        progress.glance(f"{title}: counted from outside, {way.name}")
         try:
             counts[way.name] = _counted(plan, way, frame_bytes, warm_up, frames)
         except Failed as failure:
@@ -211,7 +217,7 @@ def _counted(plan: Plan, way, frame_bytes: int, warm_up: int, frames: int) -> di
         "KiB by GL": per_frame["renderer_malloc_bytes"] / 1024,
         "mmaps": per_frame["memory_maps"],
         "fds": per_frame["descriptors"],
-        "syscalls": system_calls(plan, way, warm_up, frames),
+        "syscalls": system_calls(plan, way, warm_up, frames) if plan.traced else None,
     }
 
 

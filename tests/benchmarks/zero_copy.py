@@ -93,7 +93,8 @@ def _measure(plan: Plan, size: str, report: Report) -> str:
         Verdict(f"{size} copied when told to, ours / vah264dec ! glupload, added",
                 _quotient(added.get(ours_copied), added.get(theirs_copied))),
     ]
-    report.counts |= outside_counts(plan, [*zero_copy, *copied], runs, width * height * 3 // 2, warm_up, frames)
+    report.counts |= outside_counts(plan, [*zero_copy, *copied], runs, width * height * 3 // 2, warm_up,
+                                    f"zero-copy {size}")
     report.notes += runs.failed.values()
     if not zero_copy:
         report.notes.append("OpenGL imports nothing on this rig")
