@@ -2,7 +2,6 @@
 #include "gst/dxva/downstream_limits.hpp"
 
 #include <array>
-#include <utility>
 
 namespace dxva::gst {
 namespace {
@@ -44,6 +43,7 @@ GstPtr<GstCaps> within_downstream_limits(GstPad* src, const GstCaps* caps,
   const auto ours = GstPtr<GstCaps>::adopt(gst_pad_get_pad_template_caps(src));
   const auto taken = GstPtr<GstCaps>::adopt(
       gst_caps_intersect_full(answer.get(), ours.get(), GST_CAPS_INTERSECT_FIRST));
+  if (gst_caps_is_empty(taken.get())) return nullptr;
   auto limited = GstPtr<GstCaps>::adopt(gst_caps_new_empty());
   for (guint i = 0; i < gst_caps_get_size(caps); ++i)
     append_limited(limited.get(), gst_structure_get_name(gst_caps_get_structure(caps, i)),
@@ -53,7 +53,7 @@ GstPtr<GstCaps> within_downstream_limits(GstPad* src, const GstCaps* caps,
   if (filter)
     limited =
         GstPtr<GstCaps>::adopt(gst_caps_intersect(limited.get(), const_cast<GstCaps*>(filter)));
-  return gst_caps_is_empty(taken.get()) ? nullptr : std::move(limited);
+  return limited;
 }
 
 }  // namespace dxva::gst
