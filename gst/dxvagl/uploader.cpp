@@ -329,7 +329,9 @@ Result<Uploader::Picture> Uploader::process(const std::shared_ptr<GlSession>& cu
       out.buffer = std::move(*sent);
       out.step = answer.imported->step;
       out.verified = answer.verified;
-      if (!draws_) known_.keep(*active_, input, answer.imported);
+      // What is drawn from, if only into planes of its own, is drawn from with each frame.
+      if (!draws_ && std::holds_alternative<gl::PlaneTextures>(answer.imported->source))
+        known_.keep(*active_, input, answer.imported);
       return out;
     }
     answer.reason = Reason::GlError;
