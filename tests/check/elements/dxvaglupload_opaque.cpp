@@ -11,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "gst/common/finished_memory.hpp"
 #include "gst/common/opaque_memory.hpp"
 #include "gst/dxva/gstdxvaallocator.hpp"
 #include "gst/dxvagl/gl_session.hpp"
@@ -94,6 +95,7 @@ class OpaqueFrame {
            return true;
          }});
     fail_unless(static_cast<bool>(memory_));
+    dxva::gst::set_finished(memory_.get(), true);  // as dxvadec says with each picture
   }
 
   void fill(uint32_t seed) {
