@@ -44,8 +44,7 @@ std::shared_ptr<const gl::Imported> KnownPictures::find(GlSession& session, GstB
       std::memcmp(layout_of(*meta), known.layout.data(), kLayoutBytes) != 0 ||
       !is_finished(memory))
     return nullptr;
-  auto imported = known.imported.lock();
-  return imported && session.cache()->hit_again(generation_) ? imported : nullptr;
+  return session.cache()->generation() == generation_ ? known.imported.lock() : nullptr;
 }
 
 void KnownPictures::keep(GlSession& session, GstBuffer* input,

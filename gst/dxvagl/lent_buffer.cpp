@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstring>
-#include <utility>
 
 #include "gst/dxvagl/plane_textures.hpp"
 
@@ -18,12 +17,28 @@ GstMiniObjectDisposeFunction dispose_of_all_buffers() {
   return dispose;
 }
 
-// What is behind the fields that tie a meta to its buffer.
-bool is_equal(const GstVideoMeta& a, const GstVideoMeta& b) {
+// Whether the meta is what it was; by its bytes, but for those that tie it to its buffer. One
+// of another kind may be where ours has been.
+bool is_as_made(const GstVideoMeta& now, const GstVideoMeta& made) {
   constexpr size_t kBegin = offsetof(GstVideoMeta, flags);
-  return std::memcmp(reinterpret_cast<const std::byte*>(&a) + kBegin,
-                     reinterpret_cast<const std::byte*>(&b) + kBegin,
+  return now.meta.info == made.meta.info &&
+         std::memcmp(reinterpret_cast<const std::byte*>(&now) + kBegin,
+                     reinterpret_cast<const std::byte*>(&made) + kBegin,
                      sizeof(GstVideoMeta) - kBegin) == 0;
+}
+
+// The same; the fence in it is each frame's.
+bool is_as_made(const GstGLSyncMeta& now, const GstGLSyncMeta& made) {
+  constexpr size_t kBegin = offsetof(GstGLSyncMeta, set_sync);
+  return now.parent.info == made.parent.info && now.context == made.context &&
+         std::memcmp(reinterpret_cast<const std::byte*>(&now) + kBegin,
+                     reinterpret_cast<const std::byte*>(&made) + kBegin,
+                     sizeof(GstGLSyncMeta) - kBegin) == 0;
+}
+
+// Somebody's qdata or weak reference, or a tracer's: they wait for the buffer's end.
+bool has_words(GstBuffer* buffer) {
+  return GST_MINI_OBJECT_CAST(buffer)->priv_pointer != nullptr;
 }
 
 }  // namespace
@@ -36,46 +51,33 @@ GstPtr<GstBuffer> LentBuffer::make(GstGLContext* context, GstVideoMeta& form,
   // A copy of the metas alone would leave this one out: it speaks of memory.
   video_ = gst_buffer_add_video_meta_full(buffer.get(), form.flags, form.format, form.width,
                                           form.height, form.n_planes, form.offset, form.stride);
-  as_made_ = *video_;
+  video_as_made_ = *video_;
   sync_ = add_sync_meta(buffer.get(), context);
+  if (sync_) sync_as_made_ = *sync_;
   for (GstMemory* memory : memories) gst_buffer_append_memory(buffer.get(), memory);
   GST_MINI_OBJECT_CAST(buffer.get())->dispose = on_last_unref;
-  without_words_ = GST_MINI_OBJECT_CAST(buffer.get())->priv_uint;
   return buffer;
 }
 
+// Those that it was made with, and no others: theirs to free, with functions that may wait for
+// anything.
 bool LentBuffer::has_its_metas(GstBuffer* buffer) const {
-  const GstMeta* sync = sync_ ? &sync_->parent : nullptr;
-  bool has_video = false, has_sync = false, has_others = false;
+  bool has_video = false, has_sync = false;
   gpointer state = nullptr;
   while (const GstMeta* meta = gst_buffer_iterate_meta(buffer, &state)) {
     if (meta == &video_->meta)
       has_video = true;
-    else if (meta == sync)
+    else if (sync_ && meta == &sync_->parent)
       has_sync = true;
     else
-      has_others = true;
+      return false;
   }
-  if (!has_video || !has_sync || !is_equal(*video_, as_made_)) return false;
-  if (!has_others) return true;
-  // Those of the frame, and a consumer's own.
-  auto ours = std::pair(&video_->meta, sync);
-  return gst_buffer_foreach_meta(
-      buffer,
-      [](GstBuffer*, GstMeta** meta, gpointer data) -> gboolean {
-        const auto& [video, fence] = *static_cast<decltype(ours)*>(data);
-        if (*meta == video || *meta == fence) return TRUE;
-        if (GST_META_FLAG_IS_SET(*meta, GST_META_FLAG_LOCKED)) return FALSE;
-        *meta = nullptr;
-        return TRUE;
-      },
-      &ours);
+  return has_video && has_sync && is_as_made(*video_, video_as_made_) &&
+         is_as_made(*sync_, sync_as_made_);
 }
 
 bool LentBuffer::restore(GstBuffer* buffer, std::span<GstMemory* const> memories) const {
-  // Qdata and weak references: who left one there waits for the buffer's end.
-  if (buffer != made_ || GST_MINI_OBJECT_CAST(buffer)->priv_uint != without_words_ ||
-      gst_buffer_n_memory(buffer) != memories.size())
+  if (buffer != made_ || has_words(buffer) || gst_buffer_n_memory(buffer) != memories.size())
     return false;
   for (guint i = 0; i < memories.size(); ++i)
     if (gst_buffer_peek_memory(buffer, i) != memories[i] ||

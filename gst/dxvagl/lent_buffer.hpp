@@ -21,9 +21,9 @@ class LentBuffer {
                                        std::span<GstMemory* const> memories,
                                        GstMiniObjectDisposeFunction on_last_unref);
 
-  // Its last reference is the caller's. Takes off it what others have put there; false: it
-  // cannot be shown again, because somebody still has a part of it, or something was put in the
-  // place of one.
+  // Its last reference is the caller's. False: it cannot be shown again, because somebody still
+  // has a part of it, or it is not as it was made. Runs nobody's functions, so a lock may be
+  // held.
   [[nodiscard]] bool restore(GstBuffer* buffer, std::span<GstMemory* const> memories) const;
 
  private:
@@ -32,8 +32,8 @@ class LentBuffer {
   const GstBuffer* made_ = nullptr;  // compared only
   const GstVideoMeta* video_ = nullptr;
   GstGLSyncMeta* sync_ = nullptr;
-  GstVideoMeta as_made_{};
-  guint without_words_ = 0;
+  GstVideoMeta video_as_made_{};
+  GstGLSyncMeta sync_as_made_{};
 };
 
 // From here on its last reference frees it.

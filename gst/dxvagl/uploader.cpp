@@ -291,7 +291,10 @@ GstPtr<GstBuffer> Uploader::show_again(GstBuffer* input, const ImportWish& wish)
   const auto& textures = *std::get<gl::PlaneTextures>(imported->source).textures;
   const auto lease = std::make_shared<ImportLease>(active_, std::move(imported), input);
   auto buffer = lend(textures, lease);
-  if (!buffer) lease->input.reset();
+  if (buffer)
+    active_->cache()->hit_again();
+  else
+    lease->input.reset();
   return buffer;
 }
 

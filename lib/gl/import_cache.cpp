@@ -60,12 +60,10 @@ uint64_t ImportCache::generation() const {
   return generation_;
 }
 
-bool ImportCache::hit_again(uint64_t generation) {
+void ImportCache::hit_again() {
   const std::lock_guard guard(lock_);
-  if (generation != generation_) return false;
   ++frame_;
   ++counts_.hits;
-  return true;
 }
 
 ImportCache::Entry ImportCache::take(size_t index) {
