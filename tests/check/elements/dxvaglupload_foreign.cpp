@@ -94,7 +94,6 @@ GST_START_TEST(a_stream_may_go_to_system_memory_and_back) {
 }
 GST_END_TEST;
 
-// A camera: plain caps, and the memory is a dma-buf all the same.
 // Whose word makes the surface the decoder's next target.
 GST_START_TEST(who_asks_for_readers_hears_of_the_cpu_where_all_is_copied) {
   UploadHarness harness(kLayout);
@@ -125,6 +124,7 @@ GST_START_TEST(who_asks_for_readers_hears_of_the_cpu_where_all_is_copied) {
 }
 GST_END_TEST
 
+// A camera: plain caps, and the memory is a dma-buf all the same.
 GST_START_TEST(a_dmabuf_under_plain_caps_is_imported) {
   UploadHarness harness("video/x-raw(memory:GLMemory),format=NV12", kLayout.caps(nullptr));
   MemfdFrame frame(kLayout);
