@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace dxva::video {
@@ -30,5 +31,20 @@ struct FrameView {
 
 // Copies the rows of `from`; `to` has `to_pitch_bytes` >= from.row_bytes and room for all rows.
 void copy_plane(const PlaneView& from, uint8_t* to, uint32_t to_pitch_bytes);
+
+// The same by `copy`, which is memcpy()'s kind: to, from, bytes.
+template <typename Copy>
+void copy_plane_by(const Copy& copy, const PlaneView& from, uint8_t* to,
+                   uint32_t to_pitch_bytes) {
+  // Without padding on either side the rows are one block. With padding the last row must not
+  // bring its own along: it may end outside the memory.
+  if (from.pitch_bytes == from.row_bytes && to_pitch_bytes == from.row_bytes) {
+    copy(to, from.data, size_t{from.row_bytes} * from.rows);
+    return;
+  }
+  for (uint32_t row = 0; row < from.rows; ++row)
+    copy(to + size_t{row} * to_pitch_bytes, from.data + size_t{row} * from.pitch_bytes,
+         from.row_bytes);
+}
 
 }  // namespace dxva::video

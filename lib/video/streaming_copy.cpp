@@ -91,14 +91,7 @@ template <auto CopyRow>
 void copy_rows(const PlaneView& from, uint8_t* to, uint32_t to_pitch_bytes) {
   // Streaming loads may come out of a fill buffer that is older than what the device wrote.
   _mm_mfence();
-  // As in copy_plane(): without padding the rows are one block.
-  if (from.pitch_bytes == from.row_bytes && to_pitch_bytes == from.row_bytes) {
-    CopyRow(to, from.data, size_t{from.row_bytes} * from.rows);
-    return;
-  }
-  for (uint32_t row = 0; row < from.rows; ++row)
-    CopyRow(to + size_t{row} * to_pitch_bytes, from.data + size_t{row} * from.pitch_bytes,
-            from.row_bytes);
+  copy_plane_by(CopyRow, from, to, to_pitch_bytes);
 }
 
 }  // namespace
