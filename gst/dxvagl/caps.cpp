@@ -21,6 +21,8 @@ constexpr const char* kDmabuf = GST_CAPS_FEATURE_MEMORY_DMABUF;
 constexpr const char* kGl = GST_CAPS_FEATURE_MEMORY_GL_MEMORY;
 constexpr const char* kSystem = GST_CAPS_FEATURE_MEMORY_SYSTEM_MEMORY;
 constexpr const char* kDrm = "DMA_DRM";
+constexpr const char* kMultiviewMode = "multiview-mode";
+constexpr const char* kSeparated = "separated";
 
 using Formats = std::vector<std::string>;
 
@@ -136,6 +138,23 @@ void forget_matrix(GstStructure* structure) {
   gst_structure_remove_fields(structure, "colorimetry", "chroma-site", nullptr);
 }
 
+// The same without views in memories of their own, for memory that is not GL's: those are not
+// uploaded. Nobody but OpenGL's elements makes any, glviewconvert makes them behind us as well,
+// and glupload, which offers them, fills the first view alone (1.22; with glcolorconvert behind
+// it the process ends). Of several modes the others stay, so that negotiation takes one of
+// them. A structure without a mode stays: most streams have none, and are no subset of one that
+// has. Null: nothing is left.
+StructurePtr without_separated(const GstStructure* structure) {
+  StructurePtr out(gst_structure_copy(structure));
+  Formats modes = strings_of(gst_structure_get_value(structure, kMultiviewMode));
+  if (std::erase(modes, kSeparated) == 0) return out;
+  if (gint views = 0; gst_structure_get_int(structure, "views", &views) && views == 1)
+    return out;
+  if (modes.empty()) return nullptr;
+  set_strings(out.get(), kMultiviewMode, modes);
+  return out;
+}
+
 // --- downstream: what comes out for this input
 
 // `own`: those that may also leave as they are.
@@ -202,13 +221,16 @@ DrmInputs formats_of_drm(const GstStructure* structure, const DmabufOffers& offe
   return out;
 }
 
-void add_downstream(GstCaps* out, const GstStructure* structure,
-                    const GstCapsFeatures* features, const TransformCaps& with) {
+void add_downstream(GstCaps* out, const GstStructure* whole, const GstCapsFeatures* features,
+                    const TransformCaps& with) {
   const MemoryKind memory = memory_of(features);
   if (memory == MemoryKind::Gl) {  // goes through as it is
-    append(out, gst_structure_copy(structure), gst_caps_features_copy(features));
+    append(out, gst_structure_copy(whole), gst_caps_features_copy(features));
     return;
   }
+  const auto taken = without_separated(whole);
+  if (!taken) return;
+  const GstStructure* structure = taken.get();
   const GValue* field = gst_structure_get_value(structure, "format");
   Formats inputs = field ? strings_of(field) : gl_formats();
   if (memory == MemoryKind::Dmabuf && (!field || contains(inputs, kDrm))) {
@@ -307,16 +329,18 @@ bool is_2d(const GstStructure* structure) {
   return contains(targets, GST_GL_TEXTURE_TARGET_2D_STR);
 }
 
-void add_upstream(GstCaps* out, const GstStructure* structure, const GstCapsFeatures* features,
+void add_upstream(GstCaps* out, const GstStructure* whole, const GstCapsFeatures* features,
                   const TransformCaps& with) {
   const bool any = features && gst_caps_features_is_any(features);
   if (memory_of(features) != MemoryKind::Gl && !any) return;
   if (any) {
-    append(out, gst_structure_copy(structure), gst_caps_features_new(kGl, nullptr));
+    append(out, gst_structure_copy(whole), gst_caps_features_new(kGl, nullptr));
   } else {
-    append(out, gst_structure_copy(structure), gst_caps_features_copy(features));
+    append(out, gst_structure_copy(whole), gst_caps_features_copy(features));
   }
-  if (!is_2d(structure)) return;
+  const auto taken = without_separated(whole);
+  if (!taken || !is_2d(whole)) return;
+  const GstStructure* structure = taken.get();
 
   const GValue* field = gst_structure_get_value(structure, "format");
   const Formats outputs = field ? strings_of(field) : gl_formats();

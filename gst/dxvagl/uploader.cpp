@@ -120,7 +120,8 @@ std::shared_ptr<GlSession> Uploader::session() const {
 bool Uploader::set_formats(GstCaps* in, GstCaps* out) {
   const auto input = parse_input(in);
   if (!input || !gst_video_info_from_caps(&out_, out)) return false;
-  // Each view has memories of its own there; GstGL's wrapped buffers hold one view.
+  // Each view has memories of its own there; GstGL's wrapped buffers hold one view. The caps do
+  // not offer it.
   if (GST_VIDEO_INFO_MULTIVIEW_MODE(&input->info) == GST_VIDEO_MULTIVIEW_MODE_SEPARATED &&
       GST_VIDEO_INFO_VIEWS(&input->info) > 1)
     return false;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "gst/dxvagl/caps.hpp"
+#include "gst/dxvagl/uploader.hpp"
 #include "lib/base/fourcc.hpp"
 #include "tests/check/support/check.hpp"
 
@@ -164,6 +165,78 @@ GST_START_TEST(textures_pass_through_untouched) {
   expect(transform(GST_PAD_SINK, external, kNew), external);
   // …and are the only thing that can be an external texture.
   expect(transform(GST_PAD_SRC, external, kNew), external);
+}
+GST_END_TEST;
+
+GST_START_TEST(views_of_their_own_are_offered_among_textures_only) {
+  // As glviewconvert lists them.
+  expect(transform(GST_PAD_SRC,
+                   "video/x-raw(memory:GLMemory),format=NV12,multiview-mode={mono,left,right};"
+                   "video/x-raw(memory:GLMemory),format=NV12,views=2,"
+                   "multiview-mode={separated,frame-by-frame}",
+                   kOld),
+         "video/x-raw(memory:GLMemory),format=NV12,multiview-mode={mono,left,right};"
+         "video/x-raw(memory:DMABuf),format=NV12,multiview-mode={mono,left,right};"
+         "video/x-raw,format=NV12,multiview-mode={mono,left,right};"
+         "video/x-raw(memory:GLMemory),format=NV12,views=2,"
+         "multiview-mode={separated,frame-by-frame};"
+         "video/x-raw(memory:DMABuf),format=NV12,views=2,multiview-mode=frame-by-frame;"
+         "video/x-raw,format=NV12,views=2,multiview-mode=frame-by-frame");
+  // Nothing else is left to offer.
+  const char* separated =
+      "video/x-raw(memory:GLMemory),format=RGBA,multiview-mode=separated,views=[2,4]";
+  expect(transform(GST_PAD_SRC, separated, kNew), separated);
+  expect(transform(GST_PAD_SRC, "video/x-raw(ANY),format=RGBA,multiview-mode=separated", kNew),
+         "video/x-raw(memory:GLMemory),format=RGBA,multiview-mode=separated");
+  expect(transform(GST_PAD_SINK, separated, kNew), separated);
+
+  expect(
+      transform(GST_PAD_SINK, "video/x-raw,format=I420,multiview-mode=separated,views=2", kNew),
+      "EMPTY");
+  expect(
+      transform(GST_PAD_SINK,
+                "video/x-raw,format=I420,multiview-mode={separated,side-by-side,mono}", kNew),
+      "video/x-raw(memory:GLMemory),format=I420,multiview-mode={side-by-side,mono},"
+      "texture-target=2D");
+  // One view is a picture.
+  fail_unless(!gst_caps_is_empty(
+      transform(GST_PAD_SINK, "video/x-raw,format=I420,multiview-mode=separated,views=1", kNew)
+          .get()));
+}
+GST_END_TEST;
+
+GST_START_TEST(what_is_offered_of_views_is_not_refused) {
+  const char* modes[] = {"mono",
+                         "left",
+                         "right",
+                         "side-by-side",
+                         "top-bottom",
+                         "side-by-side-quincunx",
+                         "row-interleaved",
+                         "checkerboard",
+                         "frame-by-frame",
+                         "separated",
+                         "multiview-frame-by-frame"};
+  std::string all;
+  for (const char* mode : modes) all += (all.empty() ? "" : ",") + std::string(mode);
+  const std::string size = ",format=NV12,width=64,height=48,framerate=25/1";
+  const std::string gl = "video/x-raw(memory:GLMemory)" + size;
+  for (const char* number : {"", ",views=1", ",views=2", ",views=[1,4]"}) {
+    const auto offered =
+        transform(GST_PAD_SRC, (gl + number + ",multiview-mode={" + all + "}").c_str(), kNew);
+    for (const char* mode : modes) {
+      for (const char* views : {",views=1", ",views=2", ",views=3"}) {
+        const std::string more = ",multiview-mode=" + std::string(mode) + views;
+        const auto in = parse(("video/x-raw" + size + more).c_str());
+        const auto out = transform(GST_PAD_SINK, ("video/x-raw" + size + more).c_str(), kNew);
+        dxva::gst::Uploader uploader;
+        const bool taken = uploader.set_formats(in.get(), parse((gl + more).c_str()).get());
+        fail_unless(taken || !gst_caps_can_intersect(offered.get(), in.get()), "%s of %s",
+                    more.c_str(), number);
+        fail_unless_equals_int(taken, !gst_caps_is_empty(out.get()));
+      }
+    }
+  }
 }
 GST_END_TEST;
 
@@ -451,6 +524,8 @@ int main(int argc, char** argv) {
   tcase_add_test(tests, without_shaders_nothing_is_converted);
   tcase_add_test(tests, system_memory_of_every_format_stays_what_it_is);
   tcase_add_test(tests, textures_pass_through_untouched);
+  tcase_add_test(tests, views_of_their_own_are_offered_among_textures_only);
+  tcase_add_test(tests, what_is_offered_of_views_is_not_refused);
   tcase_add_test(tests, other_fields_and_features_travel_along);
   tcase_add_test(tests, the_inputs_own_format_is_chosen_before_a_conversion);
   tcase_add_test(tests, rgb_is_chosen_where_it_is_preferred_and_can_be_made);
