@@ -132,6 +132,7 @@ bool Decoder::start() {
   negotiate_again_ = true;
   refusal_told_ = false;
   end_told_ = false;
+  live_.reset();
   output_ = {};
   agreement_ = {};
   pause_ = next_pause_ = 0;

@@ -109,7 +109,8 @@ class Decoder {
   // listed.
   [[nodiscard]] bool is_layout_refused(const SurfaceLook& look) const;
   // Downstream has fewer surfaces of the pool than it may, or will in a moment.
-  [[nodiscard]] bool has_room(surface::Pool& pool) const;
+  [[nodiscard]] bool has_room(surface::Pool& pool);
+  [[nodiscard]] bool source_is_live();
   [[nodiscard]] Reason lend(const decode::DecodedFrame& picture, const SurfaceLook& look,
                             accel::Pixels pixels, GstVideoCodecFrame& frame);
   [[nodiscard]] bool lend_in_place(const decode::DecodedFrame& picture, const SurfaceLook& look,
@@ -179,6 +180,9 @@ class Decoder {
   bool negotiate_again_ = true;
   bool refusal_told_ = false;  // on the bus, since the last caps in or out
   bool end_told_ = false;      // there too: the last packet was an error
+  std::optional<bool> live_;   // the source, since it was asked
+  // That had no room for the running picture, which is copied therefore.
+  std::weak_ptr<surface::Pool> full_;
   // What the driver was asked to lay surfaces out as, because downstream takes nothing else.
   // New decoders ask for it from the start.
   std::vector<uint64_t> tried_modifiers_;

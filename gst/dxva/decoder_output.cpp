@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "gst/common/spare_memory.hpp"
+#include "gst/dxva/copy_watch.hpp"
 #include "gst/dxva/decoder.hpp"
 #include "gst/dxva/gstdxvaallocator.hpp"
 #include "gst/dxva/mapped_buffer.hpp"
@@ -132,13 +133,31 @@ GstFlowReturn Decoder::deliver(const decode::DecodedFrame& picture) {
 
 // --- exported
 
-bool Decoder::has_room(surface::Pool& pool) const {
+bool Decoder::has_room(surface::Pool& pool) {
   if (active_.zero_copy == ZeroCopy::Require) return true;
   if (pool.has_room(active_.extra_surfaces)) return true;
   // Some may only be on their way back.
   if (active_.extra_surfaces >= kSparesFrom)
     gst_pad_push_event(GST_VIDEO_DECODER_SRC_PAD(&element_), make_spares_wanted_event());
-  return pool.wait_for_room(active_.extra_surfaces);
+  // What a live source makes while we wait may be lost, so there no wait is a long one. With
+  // few surfaces a sink that shows one has most of them, and too little is left behind them.
+  const auto copies = active_.extra_surfaces >= kSparesFrom && !source_is_live()
+                          ? surface::Pool::WhileCopiesReturn::Waits
+                          : surface::Pool::WhileCopiesReturn::Ends;
+  if (pool.wait_for_room(active_.extra_surfaces, copies)) return true;
+  full_ = pool.weak_from_this();
+  return false;
+}
+
+bool Decoder::source_is_live() {
+  if (!live_) {
+    const auto query = GstPtr<GstQuery>::adopt(gst_query_new_latency());
+    gboolean live = FALSE;
+    if (gst_pad_peer_query(GST_VIDEO_DECODER_SINK_PAD(&element_), query.get()))
+      gst_query_parse_latency(query.get(), &live, nullptr, nullptr);
+    live_ = live;
+  }
+  return *live_;
 }
 
 // Puts the surface's memory into the frame, or says why not.
@@ -233,6 +252,7 @@ Decoder::Outgoing Decoder::leave(const decode::DecodedFrame& picture, const Surf
   report_late(reported);
   if (!reported) return {.unreadable = reported.error().reason};
 
+  full_.reset();
   const accel::Pixels pixels =
       may_leave_unfinished(picture, look) ? accel::Pixels::Fenced : accel::Pixels::There;
   // Else before anybody reads it, by whatever way: not every driver puts a fence on the buffer,
@@ -293,6 +313,7 @@ Decoder::Outgoing Decoder::leave(const decode::DecodedFrame& picture, const Surf
     if (stats_.count_read_back((*mapped)->way_name()) || *news)
       stats_.set_read_back_ways((*mapped)->standings());
     let_be_next(*picture.surface, look);
+    if (const auto full = full_.lock()) tell_when_back(frame.output_buffer, full);
   }
   if (detiling && !detiling->by_gpu)
     took(*detiling, std::chrono::steady_clock::now() - started);

@@ -38,6 +38,18 @@ class Patience {
     credit_ -= kLongest;
   }
   void in_time(Clock::duration took) { earn(took); }
+  // Whether a wait may last as long as copies come back, each within kLongest: they are none of
+  // the surfaces that were waited for, but who gives them back while nothing comes to him goes
+  // on by himself, and the surfaces are behind them. A queue in front of a sink with a clock is
+  // like that, when a pause has filled it. Who ends up with surfaces that he keeps has run dry
+  // by then, for kLongest; so the next such wait is far off, and the one after it farther.
+  [[nodiscard]] bool may_follow_copies(Clock::time_point now) const {
+    return now >= next_follow_;
+  }
+  void followed_in_vain(Clock::time_point now) {
+    next_follow_ = now + follow_pause_;
+    follow_pause_ *= 2;
+  }
   // One came back, whenever. Before that nobody need wait again: some keep what they have for
   // ever.
   void returned() { kept_ = false; }
@@ -49,6 +61,8 @@ class Patience {
   Clock::duration credit_ = kMostCredit;
   Clock::time_point last_;  // occasion
   bool kept_ = false;       // nothing has come back since the last wait in vain
+  Clock::time_point next_follow_;
+  Clock::duration follow_pause_ = std::chrono::seconds{10};
 };
 
 }  // namespace dxva::surface

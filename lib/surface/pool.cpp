@@ -204,21 +204,40 @@ bool Pool::has_room(uint32_t limit) const {
   return session_.shown() < limit;
 }
 
-bool Pool::wait_for_room(uint32_t limit) {
+bool Pool::wait_for_room(uint32_t limit, WhileCopiesReturn copies) {
   std::unique_lock guard(lock_);
   const auto room = [&] { return session_.shown() < limit; };
   if (room()) return true;
   const auto began = Patience::Clock::now();
   if (interrupted_ || !patience_.is_worth_it(began)) return false;
   const trace::Timed wait(trace::Stage::Wait);
-  returned_.wait_for(guard, Patience::kLongest, [&] { return room() || interrupted_; });
+  const bool follows = copies == WhileCopiesReturn::Waits && patience_.may_follow_copies(began);
+  bool followed = false;
+  for (auto until = began + Patience::kLongest;;) {
+    const uint64_t back = copies_back_;
+    const auto news = [&] {
+      return room() || interrupted_ || (follows && copies_back_ != back);
+    };
+    if (!returned_.wait_until(guard, until, news) || room() || interrupted_) break;
+    followed = true;
+    until = Patience::Clock::now() + Patience::kLongest;
+  }
+  const auto ended = Patience::Clock::now();
   if (room()) {
-    patience_.in_time(Patience::Clock::now() - began);
+    patience_.in_time(ended - began);
     return true;
   }
   // A flush says nothing about the consumer.
-  if (!interrupted_) patience_.in_vain();
+  if (interrupted_) return false;
+  patience_.in_vain();
+  if (followed) patience_.followed_in_vain(ended);
   return false;
+}
+
+void Pool::copy_came_back() {
+  const std::lock_guard guard(lock_);
+  ++copies_back_;
+  returned_.notify_all();
 }
 
 void Pool::interrupt(bool on) {

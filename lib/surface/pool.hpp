@@ -74,7 +74,13 @@ class Pool : public std::enable_shared_from_this<Pool> {
   [[nodiscard]] bool has_room(uint32_t limit) const;
   // True when that is so now or in a moment: those that a GPU still reads are on their way.
   // What a consumer costs that keeps what it has, or the last so many of it: Patience.
-  [[nodiscard]] bool wait_for_room(uint32_t limit);
+  // WhileCopiesReturn::Waits: longer where copies that left for want of room come back
+  // meanwhile.
+  enum class WhileCopiesReturn { Ends, Waits };
+  [[nodiscard]] bool wait_for_room(uint32_t limit,
+                                   WhileCopiesReturn copies = WhileCopiesReturn::Ends);
+  // Of a copy in the place of a surface there was no room for.
+  void copy_came_back();
 
  protected:
   explicit Pool(uint32_t count) : count_(count) {}
@@ -107,7 +113,8 @@ class Pool : public std::enable_shared_from_this<Pool> {
   // shown.
   std::vector<accel::Index> resting_;
   bool interrupted_ = false;
-  Patience patience_;             // for room
+  Patience patience_;  // for room
+  uint64_t copies_back_ = 0;
   uint64_t finished_ = 0;         // the last pair that the device is known to have finished
   uint64_t begun_in_others_ = 0;  // pairs, before new_queue()
 };

@@ -476,6 +476,61 @@ GST_START_TEST(mixed_memory_is_for_who_says_so) {
 }
 GST_END_TEST
 
+namespace {
+
+constexpr size_t kFilled = 20;  // the pictures that are out when the sink begins, and more
+
+// A sink with a clock behind a queue that was filled before the clock began, which holds more
+// pictures than extra-surfaces: how many of those behind the first kFilled are copies.
+size_t copies_after_a_pause(Options options) {
+  options.sink_caps = kDmabufNv12;
+  options.mixed_memory = true;
+  // The queue has more copies in a row than any wait for a surface is long.
+  constexpr gulong kPause_us = 500'000, kPicture_us = 25'000;
+  options.at_picture = [](GstElement*, size_t pictures) {
+    g_usleep(pictures == 1 ? kPause_us : kPicture_us);
+  };
+  const Decoded out = decode(source(h264_mp4()),
+                             "dxvadec name=decoder ! "
+                             "queue max-size-bytes=0 max-size-time=0 max-size-buffers=12",
+                             options);
+  fail_unless(out.error.empty(), "%s", out.error.c_str());
+  expect_same(out.pictures, reference());
+  size_t before = 0, after = 0;
+  for (size_t i = 0; i < out.pictures.size(); ++i)
+    if (!out.pictures[i].dmabuf) ++(i < kFilled ? before : after);
+  fail_unless(before >= 4, "%zu", before);
+  return after;
+}
+
+}  // namespace
+
+GST_START_TEST(a_queue_that_a_pause_filled_with_copies_holds_surfaces_again) {
+  // A busy machine may be late for one or the other.
+  fail_unless(copies_after_a_pause({}) <= 3);
+}
+GST_END_TEST
+
+// What it makes while nobody takes it may be lost.
+GST_START_TEST(a_live_source_is_not_stopped_until_copies_are_back) {
+  Options options;
+  options.before_start = [](GstElement* pipeline) {
+    const auto decoder = child(GstPtr<GstElement>::share(pipeline), "decoder");
+    const auto pad = GstPtr<GstPad>::adopt(gst_element_get_static_pad(decoder.get(), "sink"));
+    gst_pad_add_probe(
+        pad.get(), GST_PAD_PROBE_TYPE_QUERY_UPSTREAM,
+        [](GstPad*, GstPadProbeInfo* info, gpointer) {
+          GstQuery* query = GST_PAD_PROBE_INFO_QUERY(info);
+          if (GST_QUERY_TYPE(query) != GST_QUERY_LATENCY) return GST_PAD_PROBE_OK;
+          gst_query_set_latency(query, TRUE, 0, GST_CLOCK_TIME_NONE);
+          return GST_PAD_PROBE_HANDLED;
+        },
+        nullptr, nullptr);
+  };
+  fail_unless(copies_after_a_pause(options) > 8);
+}
+GST_END_TEST
+
 GST_START_TEST(a_failed_import_makes_copies_of_that_surface_only) {
   std::set<uint64_t> refused;
   size_t exported_again = 0;
@@ -521,6 +576,8 @@ static Suite* dxvadec_memory_suite() {
   tcase_add_test(count, zero_copy_require_fails_where_downstream_takes_no_dma_bufs);
   tcase_add_test(count, zero_copy_off_copies_and_says_so);
   tcase_add_test(count, copies_leave_most_surfaces_alone);
+  tcase_add_test(count, a_queue_that_a_pause_filled_with_copies_holds_surfaces_again);
+  tcase_add_test(count, a_live_source_is_not_stopped_until_copies_are_back);
   tcase_add_test(count, the_environment_turns_zero_copy_off);
   tcase_add_test(count, planar_system_memory_is_one_copy_too);
   tcase_add_test(count, a_kept_picture_costs_two_descriptors);

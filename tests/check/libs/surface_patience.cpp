@@ -103,6 +103,24 @@ GST_START_TEST(late_returns_among_others_cost_one_copy_each) {
 }
 GST_END_TEST
 
+// Each may have cost a sink what it had to show.
+GST_START_TEST(who_was_followed_in_vain_is_followed_less_and_less) {
+  using std::chrono::hours;
+  using std::chrono::seconds;
+  Patience patience;
+  const Patience::Clock::time_point start{hours{1}};
+  int followed = 0;
+  for (auto now = start; now < start + hours{2}; now += seconds{1}) {
+    if (!patience.may_follow_copies(now)) continue;
+    patience.followed_in_vain(now);
+    if (++followed == 1) fail_if(patience.may_follow_copies(now + seconds{9}));
+    fail_if(patience.may_follow_copies(now));
+  }
+  // Not given up either: a pause may have come in between.
+  fail_unless(followed > 5 && followed < 12, "%d", followed);
+}
+GST_END_TEST
+
 static Suite* surface_patience_suite() {
   Suite* suite = suite_create("surface_patience");
   TCase* tcase = tcase_create("general");
@@ -111,6 +129,7 @@ static Suite* surface_patience_suite() {
   tcase_add_test(tcase, waits_in_vain_take_a_small_part_of_the_time);
   tcase_add_test(tcase, who_gives_back_again_is_waited_for_again);
   tcase_add_test(tcase, late_returns_among_others_cost_one_copy_each);
+  tcase_add_test(tcase, who_was_followed_in_vain_is_followed_less_and_less);
   suite_add_tcase(suite, tcase);
   return suite;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Surfaces lent and given back, on the bundled driver.
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <deque>
 #include <mutex>
@@ -350,6 +351,64 @@ GST_START_TEST(who_keeps_the_last_few_pictures_is_hardly_waited_for) {
 }
 GST_END_TEST
 
+namespace {
+
+// A sink with a clock, that has copies before the surface that is waited for: one a turn.
+constexpr std::chrono::milliseconds kTurn{20};
+constexpr int kTurns = 12;
+static_assert(kTurn * kTurns > 2 * surface::Patience::kLongest);
+
+}  // namespace
+
+GST_START_TEST(copies_that_come_back_say_that_a_surface_will) {
+  using Copies = surface::Pool::WhileCopiesReturn;
+  for (const auto copies : {Copies::Ends, Copies::Waits}) {
+    const auto pool = make_pool(open_display(), 1);
+    const va::SurfaceLease picture = decoded(*pool);
+    surface::Lease shown = show(*picture);
+    std::thread sink([&] {
+      for (int i = 0; i < kTurns; ++i) {
+        std::this_thread::sleep_for(kTurn);
+        pool->copy_came_back();
+      }
+      shown.reset();
+    });
+    fail_unless_equals_int(pool->wait_for_room(1, copies), copies == Copies::Waits);
+    sink.join();
+  }
+}
+GST_END_TEST
+
+// Copies go round, and a surface is kept for ever.
+GST_START_TEST(copies_are_not_followed_in_vain_twice) {
+  using surface::Patience;
+  constexpr int kMostTurns = 50;
+  const auto pool = make_pool(open_display(), 2);
+  const va::SurfaceLease kept = decoded(*pool), other = decoded(*pool);
+  const surface::Lease shown = show(*kept);
+  const auto wait = [&] {
+    std::atomic<bool> over = false;
+    std::thread sink([&] {
+      for (int i = 0; i < kMostTurns && !over; ++i) {
+        std::this_thread::sleep_for(kTurn);
+        pool->copy_came_back();
+      }
+    });
+    const auto began = Patience::Clock::now();
+    fail_if(pool->wait_for_room(1, surface::Pool::WhileCopiesReturn::Waits));
+    const auto took = Patience::Clock::now() - began;
+    over = true;
+    sink.join();
+    return took;
+  };
+  // Until they run out.
+  fail_unless(wait() > kMostTurns * kTurn);
+  // What comes back gives new hope, of a wait like any other.
+  show(*other).reset();
+  fail_unless(wait() < kMostTurns * kTurn / 2);
+}
+GST_END_TEST
+
 GST_START_TEST(an_empty_pool_makes_late_surfaces_up_to_a_limit) {
   const auto pool = make_pool(open_display(), 1);
   std::vector<va::SurfaceLease> held;
@@ -531,6 +590,8 @@ static Suite* va_surface_pool_suite() {
   tcase_add_test(lending, what_others_read_rests_again);
   tcase_add_test(lending, room_downstream_is_worth_a_moment_once);
   tcase_add_test(lending, who_keeps_the_last_few_pictures_is_hardly_waited_for);
+  tcase_add_test(lending, copies_that_come_back_say_that_a_surface_will);
+  tcase_add_test(lending, copies_are_not_followed_in_vain_twice);
   tcase_add_test(lending, an_empty_pool_makes_late_surfaces_up_to_a_limit);
   tcase_add_test(lending, an_interrupt_ends_the_wait);
   tcase_add_test(lending, a_waiting_thread_gets_what_another_gives_back);

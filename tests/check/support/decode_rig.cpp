@@ -377,6 +377,7 @@ Decoded decode(const std::string& source, const std::string& decoder, const Opti
                       const_cast<Options*>(&options), nullptr);
   }
 
+  if (options.before_start) options.before_start(pipeline.get());
   if (gst_element_set_state(pipeline.get(), GST_STATE_PLAYING) != GST_STATE_CHANGE_FAILURE) {
     gst::GstPtr<GstCaps> last_caps;
     while (out.error.empty()) {

@@ -70,6 +70,7 @@ struct Options {
   bool mixed_memory = false;    // … as dxvaglupload does
   bool reads_in_place = false;  // … and reads mapped surfaces
   size_t keep = 0;              // buffers that the application does not give back
+  std::function<void(GstElement* pipeline)> before_start;
   std::function<void(GstElement* pipeline, size_t pictures)> at_picture;
   std::function<void(GstSample* sample)> at_sample;  // before at_picture
 };
