@@ -12,6 +12,6 @@ namespace dxva::gst {
 // With each picture, before it leaves, by whoever made the memory.
 void set_finished(GstMemory* memory, bool finished);
 // Nothing said: no. A share is asked for its parent's.
-[[nodiscard]] bool is_finished(GstMemory* memory);
+[[nodiscard, gnu::hot]] bool is_finished(GstMemory* memory);
 
 }  // namespace dxva::gst

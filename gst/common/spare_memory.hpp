@@ -19,7 +19,7 @@ inline constexpr uint32_t kSparesFrom = 8;
 // Once, by whoever made the memory. Shares of it say the same.
 void mark_spare(GstMemory* memory);
 // All of its memories.
-[[nodiscard]] bool is_spare(GstBuffer* buffer);
+[[nodiscard, gnu::hot]] bool is_spare(GstBuffer* buffer);
 
 // The question: a custom event that goes downstream past all queues.
 [[nodiscard]] GstEvent* make_spares_wanted_event();

@@ -40,7 +40,9 @@ class GlUpload {
   [[nodiscard]] bool propose_allocation(GstQuery* query) const;
   // Which GPU OpenGL draws with, for a decoder that asks; false: not known yet.
   [[nodiscard]] bool answer_device(GstQuery* query);
-  [[nodiscard]] GstFlowReturn prepare_output(GstBuffer* input, GstBuffer** output);
+  // What runs with each frame is marked hot: GCC puts it side by side then, on three pages of
+  // code, not twenty (docs/design/performance.md).
+  [[nodiscard, gnu::hot]] GstFlowReturn prepare_output(GstBuffer* input, GstBuffer** output);
   [[nodiscard]] bool keeps_meta(const GstMeta* meta, GstBuffer* input) const;
 
   [[nodiscard]] bool gl_start() { return uploader_.start(element_.context); }
@@ -71,9 +73,9 @@ class GlUpload {
   [[nodiscard]] GstPtr<GstGLContext> application_context() const;
   // The context, made now where there is a display to make it on. Null: none.
   [[nodiscard]] std::shared_ptr<GlSession> find_session();
-  [[nodiscard]] ImportWish wish() const;
+  [[nodiscard, gnu::hot]] ImportWish wish() const;
   void warn_of_glx(const GlSession& session);
-  void count(const Uploader::Picture& picture);
+  [[gnu::hot]] void count(const Uploader::Picture& picture);
   void tell(GstBuffer* input, const Result<Uploader::Picture>& picture,
             const trace::Spans& spans) const;
   void tell_upstream(const Uploader::Picture::Refusal& refusal);

@@ -25,7 +25,7 @@ class GstGlThread final : public gl::GlThread {
         const_cast<std::function<void()>*>(&job));
   }
 
-  bool is_current() const override {
+  [[gnu::hot]] bool is_current() const override {
     GThread* thread = gst_gl_context_get_thread(context_.get());
     if (thread) g_thread_unref(thread);
     return thread == g_thread_self();

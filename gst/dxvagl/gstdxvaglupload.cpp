@@ -163,6 +163,16 @@ GstStateChangeReturn on_change_state(GstElement* element, GstStateChange transit
   return GST_ELEMENT_CLASS(gst_dxva_gl_upload_parent_class)->change_state(element, transition);
 }
 
+[[gnu::hot]] GstFlowReturn on_prepare_output_buffer(GstBaseTransform* element, GstBuffer* input,
+                                                    GstBuffer** output) {
+  return impl(element).prepare_output(input, output);
+}
+
+// All is done when the output is prepared.
+[[gnu::hot]] GstFlowReturn on_transform(GstBaseTransform*, GstBuffer*, GstBuffer*) {
+  return GST_FLOW_OK;
+}
+
 void on_set_context(GstElement* element, GstContext* context) {
   GST_ELEMENT_CLASS(gst_dxva_gl_upload_parent_class)->set_context(element, context);
   impl(element).check_begun_context();
@@ -232,11 +242,8 @@ static void gst_dxva_gl_upload_class_init(GstDxvaGlUploadClass* klass) {
   transform->transform_meta = on_transform_meta;
   transform->start = on_start;
   transform->stop = on_stop;
-  transform->prepare_output_buffer = [](GstBaseTransform* t, GstBuffer* in, GstBuffer** out) {
-    return impl(t).prepare_output(in, out);
-  };
-  // All is done when the output is prepared.
-  transform->transform = [](GstBaseTransform*, GstBuffer*, GstBuffer*) { return GST_FLOW_OK; };
+  transform->prepare_output_buffer = on_prepare_output_buffer;
+  transform->transform = on_transform;
   transform->get_unit_size = [](GstBaseTransform*, GstCaps* caps, gsize* size) -> gboolean {
     const auto format = dxva::gst::parse_input(caps);
     *size = format ? GST_VIDEO_INFO_SIZE(&format->info) : 0;

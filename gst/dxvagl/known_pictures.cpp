@@ -12,14 +12,14 @@ namespace dxva::gst {
 namespace {
 
 // Null: there are several, or it is a share, whose parent is somebody else's.
-GstMemory* only_memory(GstBuffer* buffer) {
+[[gnu::hot]] GstMemory* only_memory(GstBuffer* buffer) {
   if (gst_buffer_n_memory(buffer) != 1) return nullptr;
   GstMemory* memory = gst_buffer_peek_memory(buffer, 0);
   return memory->parent ? nullptr : memory;
 }
 
 // Null: there are others, which may be a crop, or none.
-const GstVideoMeta* only_meta(GstBuffer* buffer) {
+[[gnu::hot]] const GstVideoMeta* only_meta(GstBuffer* buffer) {
   static const GType video = GST_VIDEO_META_API_TYPE;
   gpointer state = nullptr;
   const GstMeta* first = gst_buffer_iterate_meta(buffer, &state);

@@ -36,7 +36,7 @@ class LentTextures {
   // A buffer of them, with its GstVideoMeta and a GstGLSyncMeta; `owner` is dropped with its
   // last memory. Null: the last frame is still out (some producers send a buffer twice), or
   // they are spent.
-  [[nodiscard]] GstPtr<GstBuffer> lend(const std::shared_ptr<void>& owner);
+  [[nodiscard, gnu::hot]] GstPtr<GstBuffer> lend(const std::shared_ptr<void>& owner);
   // Nothing is out any more, and they are to be made again: what came back is not as it went,
   // or they are to show another kind of picture.
   [[nodiscard]] bool spent(const GstVideoInfo& info) const;
@@ -46,8 +46,8 @@ class LentTextures {
 
   static gboolean on_last_unref(GstMiniObject* object);
   [[nodiscard]] gboolean come_home(GstMemory* memory);
-  static gboolean on_last_unref_of_buffer(GstMiniObject* object);
-  void come_home(GstPtr<GstBuffer> buffer);
+  [[gnu::hot]] static gboolean on_last_unref_of_buffer(GstMiniObject* object);
+  [[gnu::hot]] void come_home(GstPtr<GstBuffer> buffer);
 
   GstVideoInfo info_{};
   GstPtr<GstBuffer> form_;  // of each frame's buffer, without the memories

@@ -55,7 +55,7 @@ struct Shares {
 };
 
 template <auto kFunction>
-void on_gl_thread(GstGLSyncMeta* meta, GstGLContext* context) {
+[[gnu::hot]] void on_gl_thread(GstGLSyncMeta* meta, GstGLContext* context) {
   if (!meta->data) return;
   gst_gl_context_thread_add(
       context,

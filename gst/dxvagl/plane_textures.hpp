@@ -36,7 +36,7 @@ enum class Commands { None, Issued };
 GstGLSyncMeta* add_sync_meta(GstBuffer* buffer, GstGLContext* context);
 // Takes its fence out of it, which is deleted in a trip that is due in any case. False: none
 // is, and it is still there.
-[[nodiscard]] bool put_off_fence(GstGLSyncMeta& meta);
+[[nodiscard, gnu::hot]] bool put_off_fence(GstGLSyncMeta& meta);
 // A fence behind the commands that were issued. GL-thread only.
 void set_sync_point(GstBuffer* buffer, GstGLContext* context);
 

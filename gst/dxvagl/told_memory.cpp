@@ -22,7 +22,7 @@ namespace {
 
 const dxva::gst::Attached<std::function<void()>> kOnMap("dxva-on-map");
 
-gpointer map(GstGLBaseMemory* memory, GstMapInfo* info, gsize size) {
+[[gnu::hot]] gpointer map(GstGLBaseMemory* memory, GstMapInfo* info, gsize size) {
   if (const auto* on_map = kOnMap.of(GST_MEMORY_CAST(memory))) (*on_map)();
   // The check of a cast costs as much as the map.
   return static_cast<GstGLBaseMemoryAllocatorClass*>(

@@ -34,7 +34,7 @@ struct ImportLease {
   std::shared_ptr<const gl::Imported> imported;
   GstPtr<GstBuffer> input;  // null: nothing was lent
 
-  ~ImportLease() {
+  [[gnu::hot]] ~ImportLease() {
     if (!input) return;
     const bool spare = is_spare(input.get());
     gl::ReleaseQueue::Release release;

@@ -66,10 +66,10 @@ class ImportCache {
 
   // Another one with each entry that leaves. Who has found one in this generation would find it
   // again.
-  [[nodiscard]] uint64_t generation() const;
+  [[nodiscard, gnu::hot]] uint64_t generation() const;
   // Counts as a find() that hits, for who knew in this generation what it would have found. It
   // does not make the entry look younger: where room is short, a generation is over soon.
-  void hit_again();
+  [[gnu::hot]] void hit_again();
 
   void store(const ImportKey& key, std::shared_ptr<const Imported> imported);
   void store_refusal(const ImportKey& key, Reason reason);

@@ -27,7 +27,7 @@ void wait_on_gl_thread(GlThread& thread, const GlApi& gl) {
 }
 
 // Nothing: no fence can be made.
-EGLSyncKHR make_fence(const EglFenceApi& egl, const GlApi& gl) {
+[[gnu::hot]] EGLSyncKHR make_fence(const EglFenceApi& egl, const GlApi& gl) {
   const EGLSyncKHR fence = egl.CreateSync(egl.display, EGL_SYNC_FENCE_KHR, nullptr);
   // A waiter in another thread cannot flush this context: unflushed, the fence is never
   // reached.
@@ -35,7 +35,7 @@ EGLSyncKHR make_fence(const EglFenceApi& egl, const GlApi& gl) {
   return fence;
 }
 
-bool is_reached(const EglFenceApi& egl, EGLSyncKHR fence) {
+[[gnu::hot]] bool is_reached(const EglFenceApi& egl, EGLSyncKHR fence) {
   return egl.ClientWaitSync(egl.display, fence, 0, 0) == EGL_CONDITION_SATISFIED_KHR;
 }
 
@@ -54,7 +54,7 @@ void forget_this_thread(const EglFenceApi& egl) {
   if (egl.ReleaseThread) (void)egl.ReleaseThread();
 }
 
-void run_all(std::vector<ReleaseQueue::Release> releases) {
+[[gnu::hot]] void run_all(std::vector<ReleaseQueue::Release> releases) {
   // What each holds is dropped before the next one runs.
   for (ReleaseQueue::Release& release : releases) std::exchange(release, nullptr)();
 }

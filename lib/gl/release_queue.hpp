@@ -62,7 +62,7 @@ class ReleaseQueue {
   void after_gpu(Release release);
   // The same, for buffers of which there are several more: their fence may come with that of
   // the next ones, kBatch of them and kLongestDelay later at the most where nobody visits.
-  void after_gpu_with_others(Release release);
+  [[gnu::hot]] void after_gpu_with_others(Release release);
   // Somebody is on the GL thread, with this context current, for a reason of his own: enough
   // that wait for a fence get one, without a trip. May be asked for each map of a texture.
   // GL-thread only.
@@ -124,12 +124,12 @@ class ReleaseQueue {
     void make_all_due();
     // GL-thread only: which fences are reached. In a thread of the application's, EGL would
     // leave something behind, and free it twice when the process ends meanwhile (libglvnd 1.6).
-    void poll();
+    [[gnu::hot]] void poll();
     // Those that the GPU is done with, for run(); nothing is counted where there are none.
-    [[nodiscard]] std::vector<Release> take_reached();
-    [[nodiscard]] std::vector<Release> take_late();
+    [[nodiscard, gnu::hot]] std::vector<Release> take_reached();
+    [[nodiscard, gnu::hot]] std::vector<Release> take_late();
     // Without the lock. They may end the queue.
-    void run(std::vector<Release> reached);
+    [[gnu::hot]] void run(std::vector<Release> reached);
   };
 
   enum class Waits { InReaper, Here };
@@ -138,8 +138,8 @@ class ReleaseQueue {
   [[nodiscard]] bool has_reaper();
   [[nodiscard]] bool start();
   // GL-thread only, with the lock.
-  static void fence_late(State& state);
-  static void visit(State& state);
+  [[gnu::hot]] static void fence_late(State& state);
+  [[gnu::hot]] static void visit(State& state);
   static void end_on_gl_thread(State& state);
   static void reap(State& state);
 
