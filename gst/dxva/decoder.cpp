@@ -415,6 +415,8 @@ void Decoder::before_sink_event(GstEvent* event) {
 }
 
 bool Decoder::take_src_event(GstEvent* event) {
+  // In the middle of a negotiation perhaps, of which this is not the answer then.
+  if (GST_EVENT_TYPE(event) == GST_EVENT_RECONFIGURE) asked_to_negotiate_ = true;
   if (GST_EVENT_TYPE(event) != GST_EVENT_CUSTOM_UPSTREAM) return false;
   const GstStructure* structure = gst_event_get_structure(event);
   if (!structure || !gst_structure_has_name(structure, "dxva-import-failed")) return false;

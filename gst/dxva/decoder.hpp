@@ -8,6 +8,7 @@
 
 #include <gst/video/gstvideodecoder.h>
 
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <mutex>
@@ -178,6 +179,10 @@ class Decoder {
   OutputFormat output_;
   Agreement agreement_;
   bool negotiate_again_ = true;
+  // Downstream has changed what it takes. The pad's own flag is lost where the base class
+  // negotiates, which knows one kind of caps: in gst_video_decoder_negotiate() and for each
+  // copy's buffer.
+  std::atomic<bool> asked_to_negotiate_ = false;
   bool refusal_told_ = false;  // on the bus, since the last caps in or out
   bool end_told_ = false;      // there too: the last packet was an error
   std::optional<bool> live_;   // the source, since it was asked

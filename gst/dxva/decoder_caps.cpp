@@ -45,7 +45,8 @@ OutputFormat Decoder::steady_format(const decode::DecodedFrame& picture) const {
 // Sees to it that caps are agreed for this picture.
 Decoder::Prepared Decoder::prepare(const decode::DecodedFrame& picture, SurfaceLook& look) {
   const OutputFormat output = steady_format(picture);
-  const bool asked = gst_pad_check_reconfigure(GST_VIDEO_DECODER_SRC_PAD(&element_));
+  const bool flagged = gst_pad_check_reconfigure(GST_VIDEO_DECODER_SRC_PAD(&element_));
+  const bool asked = asked_to_negotiate_.exchange(false) || flagged;
   bool again =
       asked || negotiate_again_ || output != output_ || agreement_.delivery == Delivery::None;
   if (!again && picture.surface) {

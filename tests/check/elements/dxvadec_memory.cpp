@@ -447,6 +447,63 @@ GST_START_TEST(dma_bufs_come_first_where_both_are_taken) {
 }
 GST_END_TEST
 
+namespace {
+
+// Takes system memory until `type` passes, and from then on everything, as a player does that
+// links its sink while it is being negotiated with.
+Decoded decode_for_who_learns(GstPadProbeType type, bool (*is_it)(GstPadProbeInfo*)) {
+  struct Learner {
+    GstPtr<GstElement> filter;
+    bool (*is_it)(GstPadProbeInfo*);
+  };
+  static Learner learner;
+  Options options{.video_meta = true};
+  options.before_start = [&](GstElement* pipeline) {
+    learner = {child(GstPtr<GstElement>::share(pipeline), "dec"), is_it};
+    const auto pad =
+        GstPtr<GstPad>::adopt(gst_element_get_static_pad(learner.filter.get(), "sink"));
+    gst_pad_add_probe(
+        pad.get(), type,
+        [](GstPad*, GstPadProbeInfo* info, gpointer) {
+          if (!learner.is_it(info)) return GST_PAD_PROBE_OK;
+          const auto anything = GstPtr<GstCaps>::adopt(gst_caps_new_any());
+          g_object_set(learner.filter.get(), "caps", anything.get(), nullptr);
+          return GST_PAD_PROBE_REMOVE;
+        },
+        nullptr, nullptr);
+  };
+  options.sink_caps = std::string(kDmabufNv12) + ";video/x-raw";
+  // The filter has the name that the rig gives to what is behind the source.
+  Decoded out = decode(source(h264_mp4()), "dxvadec ! capsfilter caps=video/x-raw", options);
+  learner = {};
+  fail_unless(out.error.empty(), "%s", out.error.c_str());
+  return out;
+}
+
+void expect_all_but_the_first_exported(const Decoded& out) {
+  expect_same(out.pictures, reference());
+  for (size_t i = 1; i < out.pictures.size(); ++i)
+    fail_unless(out.pictures[i].dmabuf, "picture %zu", i);
+}
+
+}  // namespace
+
+GST_START_TEST(who_takes_more_in_the_middle_of_the_caps_event_gets_it) {
+  expect_all_but_the_first_exported(
+      decode_for_who_learns(GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, [](GstPadProbeInfo* info) {
+        return GST_EVENT_TYPE(GST_PAD_PROBE_INFO_EVENT(info)) == GST_EVENT_CAPS;
+      }));
+}
+GST_END_TEST
+
+GST_START_TEST(who_takes_more_in_the_middle_of_the_allocation_query_gets_it) {
+  expect_all_but_the_first_exported(
+      decode_for_who_learns(GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, [](GstPadProbeInfo* info) {
+        return GST_QUERY_TYPE(GST_PAD_PROBE_INFO_QUERY(info)) == GST_QUERY_ALLOCATION;
+      }));
+}
+GST_END_TEST
+
 // Pitches and offsets of surfaces are seldom the default ones.
 GST_START_TEST(without_video_meta_downstream_gets_system_memory) {
   const Decoded out =
@@ -602,6 +659,8 @@ static Suite* dxvadec_memory_suite() {
   TCase* caps = tcase_create("caps");
   tcase_set_timeout(caps, 120);
   tcase_add_test(caps, dma_bufs_come_first_where_both_are_taken);
+  tcase_add_test(caps, who_takes_more_in_the_middle_of_the_caps_event_gets_it);
+  tcase_add_test(caps, who_takes_more_in_the_middle_of_the_allocation_query_gets_it);
   tcase_add_test(caps, without_video_meta_downstream_gets_system_memory);
   tcase_add_test(caps, who_takes_only_dma_bufs_gets_them_without_being_asked_for_video_meta);
   tcase_add_test(caps, mixed_memory_is_for_who_says_so);
