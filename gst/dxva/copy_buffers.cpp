@@ -10,15 +10,15 @@
 namespace dxva::gst {
 
 bool copies_fit(const Agreement& agreement) {
-  return agreement.allocation.mixed_memory ||
+  return agreement.allocation.words.mixed_memory ||
          (agreement.is_dmabuf() && agreement.modifier == kModifierLinear &&
           have_linear_dmabufs());
 }
 
 void CopyBuffers::prepare(const Agreement& agreement) {
   reset();
-  if (!agreement.lends() || !agreement.allocation.mixed_memory) return;
-  const GstPtr<GstBufferPool>& proposed = agreement.allocation.copy_pool;
+  if (!agreement.lends() || !agreement.allocation.words.mixed_memory) return;
+  const GstPtr<GstBufferPool>& proposed = agreement.allocation.words.copy_pool;
   if (proposed && start(proposed, agreement)) return;
   (void)start(GstPtr<GstBufferPool>::adopt(gst_video_buffer_pool_new()), agreement);
 }
@@ -37,7 +37,7 @@ bool CopyBuffers::start(GstPtr<GstBufferPool> pool, const Agreement& agreement) 
 }
 
 GstPtr<GstBuffer> CopyBuffers::acquire(const Agreement& agreement, uint32_t most) const {
-  if (agreement.allocation.mixed_memory) return mixed();
+  if (agreement.allocation.words.mixed_memory) return mixed();
   if (!agreement.is_dmabuf() || agreement.modifier != kModifierLinear) return nullptr;
   if (agreement.takes_system && *out_ >= most) return nullptr;
   return linear_dmabuf(agreement);

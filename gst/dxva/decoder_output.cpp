@@ -181,9 +181,9 @@ Reason Decoder::lend(const decode::DecodedFrame& picture, const SurfaceLook& loo
                                        .spare = active_.extra_surfaces >= kSparesFrom});
   if (!memories) return Reason::ExportFailed;
   auto buffer = GstPtr<GstBuffer>::adopt(gst_buffer_new());
-  // A tee with several branches passes that answer on to nobody.
-  const auto goes = agreement_.allocation.mixed_memory ? SurfaceMemories::Goes::ToOurUploader
-                                                       : SurfaceMemories::Goes::Anywhere;
+  const auto goes = agreement_.allocation.words.only_consumer
+                        ? SurfaceMemories::Goes::ToOurUploader
+                        : SurfaceMemories::Goes::Anywhere;
   if (!(*memories)->lend(buffer.get(), *picture.surface, pixels, goes))
     return Reason::SurfaceInUse;
   if (look.layout.layout_class == video::LayoutClass::Tiled) {
@@ -330,7 +330,7 @@ void Decoder::let_be_next(surface::Surface& surface, const SurfaceLook& look) co
 // Of two fields the first one's fence alone may be there yet.
 bool Decoder::may_leave_unfinished(const decode::DecodedFrame& picture,
                                    const SurfaceLook& look) {
-  return agreement_.is_dmabuf() && agreement_.allocation.waits_for_fences &&
+  return agreement_.is_dmabuf() && agreement_.allocation.words.waits_for_fences &&
          look.refused == Reason::None && !output_.interlaced && !picture.interlaced &&
          unfinished_.take(picture.surface, *look.exported.frame);
 }

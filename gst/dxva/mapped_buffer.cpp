@@ -16,7 +16,7 @@ struct Held {
 
 bool reads_in_place(const AllocationAnswer& downstream) {
   constexpr const char* kProperty = "reads-in-place";
-  GstBufferPool* pool = downstream.copy_pool.get();
+  GstBufferPool* pool = downstream.words.copy_pool.get();
   if (!pool || !downstream.video_meta) return false;
   const GParamSpec* spec = g_object_class_find_property(G_OBJECT_GET_CLASS(pool), kProperty);
   if (!spec || spec->value_type != G_TYPE_BOOLEAN) return false;

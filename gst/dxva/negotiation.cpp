@@ -158,24 +158,10 @@ bool says_something(GstQuery* query) {
 }  // namespace
 
 AllocationAnswer AllocationAnswer::of(GstQuery* query) {
-  AllocationAnswer out{.answered = true};
-  const guint count = gst_query_get_n_allocation_metas(query);
-  for (guint i = 0; i < count; ++i) {
-    const GstStructure* params = nullptr;
-    if (gst_query_parse_nth_allocation_meta(query, i, &params) != GST_VIDEO_META_API_TYPE)
-      continue;
-    out.video_meta = true;
-    // A tee with several branches passes no such structure on (1.22 and 1.26).
-    if (!params || !gst_structure_has_name(params, "dxva-mixed-memory")) continue;
-    gboolean says = FALSE;
-    if (gst_structure_get_boolean(params, "accepts", &says) && says) out.mixed_memory = true;
-    if (gst_structure_get_boolean(params, "waits-for-fences", &says) && says)
-      out.waits_for_fences = true;
-    const GValue* pool = gst_structure_get_value(params, "copy-pool");
-    if (pool && G_VALUE_HOLDS(pool, GST_TYPE_BUFFER_POOL))
-      out.copy_pool = GstPtr<GstBufferPool>::share(GST_BUFFER_POOL(g_value_get_object(pool)));
-  }
-  return out;
+  return {.answered = true,
+          .video_meta =
+              gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr) != FALSE,
+          .words = AllocationWords::in(query)};
 }
 
 bool Negotiator::downstream_names_surfaces() const {

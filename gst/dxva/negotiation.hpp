@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "gst/common/allocation_words.hpp"
 #include "gst/common/gst_ptr.hpp"
 #include "gst/dxva/modifier_choice.hpp"
 #include "gst/dxva/output_format.hpp"
@@ -26,14 +27,7 @@ enum class Delivery {
 struct AllocationAnswer {
   bool answered = false;
   bool video_meta = false;
-  // Our own uploader looks at the memory and not at the caps, so it takes system memory under
-  // DMABuf caps; it kills everybody else (upstream glupload: "Failed to upload buffer").
-  bool mixed_memory = false;
-  // It also waits for the kernel's fences before it reads; most others do not.
-  bool waits_for_fences = false;
-  // Where such copies should lie: written there, downstream copies them no more. Null:
-  // anywhere.
-  GstPtr<GstBufferPool> copy_pool;
+  AllocationWords words;  // of our own uploader
 
   [[nodiscard]] static AllocationAnswer of(GstQuery* query);
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <gst/gst.h>
 
+#include "gst/common/allocation_words.hpp"
 #include "gst/common/log_bridge.hpp"
 #include "gst/common/trace_board.hpp"
 #include "gst/common/variable_warning.hpp"
@@ -13,6 +14,7 @@ static gboolean plugin_init(GstPlugin* plugin) {
   dxva::gst::install_log_bridge();
   dxva::gst::install_trace_board();
   dxva::gst::warn_of_variables();
+  dxva::gst::register_allocation_words();
   gst_plugin_add_dependency_simple(plugin, "GST_DXVA_DEVICE", "/dev/dri", "renderD",
                                    GST_PLUGIN_DEPENDENCY_FLAG_FILE_NAME_IS_PREFIX);
   gst_plugin_add_dependency_simple(plugin, nullptr, "/dev", "nvidiactl",

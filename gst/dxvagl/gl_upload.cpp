@@ -6,6 +6,7 @@
 #include <array>
 #include <vector>
 
+#include "gst/common/allocation_words.hpp"
 #include "gst/common/context_query.hpp"
 #include "gst/common/gl_device_context.hpp"
 #include "gst/common/path_stats.hpp"
@@ -213,25 +214,22 @@ bool GlUpload::propose_allocation(GstQuery* query) const {
   const auto input = caps ? parse_input(caps) : std::nullopt;
   // Textures pass through, and so does what downstream says of them.
   if (!input || input->memory == MemoryKind::Gl) return false;
-  // "dxva-mixed-memory" is a word between our own elements: a frame that could not stay a
-  // dma-buf may come as system memory under DMABuf caps. Foreign uploaders end the stream
-  // there. And a picture may come before it is written: ProducerFences waits for the kernel.
-  GstStructure* mixed = gst_structure_new("dxva-mixed-memory", "accepts", G_TYPE_BOOLEAN, TRUE,
-                                          "waits-for-fences", G_TYPE_BOOLEAN, TRUE, nullptr);
+  // ProducerFences waits for the kernel.
+  AllocationWords words{.mixed_memory = true, .waits_for_fences = true, .only_consumer = true};
   const auto session = wants_pool ? uploader_.session() : nullptr;
   if (const auto pool = session ? make_upload_pool(session, input->info) : nullptr) {
     const uint64_t bytes = GST_VIDEO_INFO_SIZE(&input->info);
     const bool slots = offers_upload_slots(*session, bytes);
-    // Under DMABuf caps a stranger would take the pool for one of dma-bufs: there it is a part
-    // of that word, for copies among dma-bufs. So it is where slots do not pay, for a decoder
-    // that need not copy at all then.
+    // Under DMABuf caps a stranger would take the pool for one of dma-bufs: there it is a word
+    // to our own decoder, for copies among dma-bufs. So it is where slots do not pay, for a
+    // decoder that need not copy at all then.
     if (slots && input->memory == MemoryKind::System)
       gst_query_add_allocation_pool(query, pool.get(), static_cast<guint>(bytes), 0, 0);
-    if (slots || reads_in_place(*session, bytes))
-      gst_structure_set(mixed, "copy-pool", GST_TYPE_BUFFER_POOL, pool.get(), nullptr);
+    if (slots || reads_in_place(*session, bytes)) words.copy_pool = pool;
   }
-  gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, mixed);
-  gst_structure_free(mixed);
+  // Without parameters, or a tee drops it: behind one our decoder would copy padded surfaces.
+  gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr);
+  words.add_to(query);
   // A tiled plane cannot be cropped by its offset.
   if (input->modifier == kModifierLinear)
     gst_query_add_allocation_meta(query, GST_VIDEO_CROP_META_API_TYPE, nullptr);

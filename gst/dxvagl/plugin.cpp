@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <gst/gst.h>
 
+#include "gst/common/allocation_words.hpp"
 #include "gst/common/log_bridge.hpp"
 #include "gst/common/trace_board.hpp"
 #include "gst/common/variable_warning.hpp"
@@ -13,6 +14,7 @@ static gboolean plugin_init(GstPlugin* plugin) {
   dxva::gst::install_log_bridge();
   dxva::gst::install_trace_board();
   dxva::gst::warn_of_variables();
+  dxva::gst::register_allocation_words();
   // Both are put into a pipeline by name; autovideosink goes on choosing among GStreamer's own.
   return gst_element_register(plugin, "dxvaglupload", GST_RANK_NONE, GST_TYPE_DXVA_GL_UPLOAD) &&
          gst_element_register(plugin, "dxvaglsink", GST_RANK_NONE, GST_TYPE_DXVA_GL_SINK);

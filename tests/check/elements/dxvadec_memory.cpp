@@ -129,8 +129,7 @@ GST_START_TEST(copies_leave_most_surfaces_alone) {
     dxva::gst::say_read_by_cpu(gst_sample_get_buffer(sample));
   };
   Options behind_a_tee = uploader;
-  behind_a_tee.mixed_memory = false;
-  behind_a_tee.video_meta = true;
+  behind_a_tee.behind_a_tee = true;
   int count = 0;
   Options imports_others = uploader;
   imports_others.at_sample = [&count](GstSample* sample) {

@@ -528,61 +528,140 @@ GST_END_TEST
 
 namespace {
 
-// Answers as dxvaglupload does.
+using Answer = GstPadQueryFunction;
+
 gboolean answer_as_ours(GstPad* pad, GstObject* parent, GstQuery* query) {
   if (GST_QUERY_TYPE(query) != GST_QUERY_ALLOCATION)
     return gst_pad_query_default(pad, parent, query);
-  GstStructure* words = gst_structure_new("dxva-mixed-memory", "accepts", G_TYPE_BOOLEAN, TRUE,
-                                          "waits-for-fences", G_TYPE_BOOLEAN, TRUE, nullptr);
-  gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, words);
-  gst_structure_free(words);
+  gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr);
+  AllocationWords{.mixed_memory = true,
+                  .waits_for_fences = true,
+                  .only_consumer = true,
+                  .copy_pool = GstPtr<GstBufferPool>::adopt(gst_buffer_pool_new())}
+      .add_to(query);
   return TRUE;
 }
 
-// A pad of ours behind `src`, which keeps it as long as the link lives.
-GstPtr<GstPad> consumer(GstPad* src) {
-  auto pad =
-      GstPtr<GstPad>::adopt(GST_PAD(gst_object_ref_sink(gst_pad_new("sink", GST_PAD_SINK))));
-  gst_pad_set_query_function(pad.get(), answer_as_ours);
-  gst_pad_set_active(pad.get(), TRUE);
-  fail_unless_equals_int(gst_pad_link(src, pad.get()), GST_PAD_LINK_OK);
-  return pad;
+gboolean answer_as_a_stranger(GstPad* pad, GstObject* parent, GstQuery* query) {
+  if (GST_QUERY_TYPE(query) != GST_QUERY_ALLOCATION)
+    return gst_pad_query_default(pad, parent, query);
+  gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr);
+  return TRUE;
 }
 
-AllocationAnswer ask(GstPad* src) {
-  auto caps = GstPtr<GstCaps>::adopt(
+GstPtr<GstPad> make_pad(const char* name, GstPadDirection direction) {
+  return GstPtr<GstPad>::adopt(GST_PAD(gst_object_ref_sink(gst_pad_new(name, direction))));
+}
+
+// One, or a chain as on a line of gst-launch.
+GstPtr<GstElement> make_element(const char* text) {
+  GstElement* made = std::strchr(text, '!')
+                         ? gst_parse_bin_from_description(text, TRUE, nullptr)
+                         : gst_element_factory_make(text, nullptr);
+  fail_unless(made != nullptr, "%s", text);
+  return GstPtr<GstElement>::adopt(GST_ELEMENT(gst_object_ref_sink(made)));
+}
+
+GstPtr<GstCaps> some_caps() {
+  return GstPtr<GstCaps>::adopt(
       gst_caps_from_string("video/x-raw,format=NV12,width=64,height=48,framerate=25/1"));
-  auto query = GstPtr<GstQuery>::adopt(gst_query_new_allocation(caps.get(), FALSE));
-  fail_unless(gst_pad_peer_query(src, query.get()));
-  return AllocationAnswer::of(query.get());
+}
+
+// Pads of ours on both sides of an element, the consumers' as many as there are answers.
+class Between {
+ public:
+  explicit Between(const char* element, const std::vector<Answer>& consumers = {answer_as_ours})
+      : element_(make_element(element)) {
+    gst_pad_set_active(src_.get(), TRUE);
+    auto in = GstPtr<GstPad>::adopt(gst_element_get_static_pad(element_.get(), "sink"));
+    if (!in)
+      in = GstPtr<GstPad>::adopt(gst_element_request_pad_simple(element_.get(), "sink_%u"));
+    fail_unless_equals_int(gst_pad_link(src_.get(), in.get()), GST_PAD_LINK_OK);
+    for (Answer answer : consumers) {
+      auto out = GstPtr<GstPad>::adopt(gst_element_get_static_pad(element_.get(), "src"));
+      if (!out)
+        out = GstPtr<GstPad>::adopt(gst_element_request_pad_simple(element_.get(), "src_%u"));
+      const auto& consumer = consumers_.emplace_back(make_pad("sink", GST_PAD_SINK));
+      gst_pad_set_query_function(consumer.get(), answer);
+      gst_pad_set_event_function(consumer.get(), [](GstPad*, GstObject*, GstEvent* event) {
+        gst_event_unref(event);
+        return gboolean{TRUE};
+      });
+      gst_pad_set_active(consumer.get(), TRUE);
+      fail_unless_equals_int(gst_pad_link(out.get(), consumer.get()), GST_PAD_LINK_OK);
+    }
+    gst_element_set_state(element_.get(), GST_STATE_PAUSED);
+    gst_pad_push_event(src_.get(), gst_event_new_stream_start("test"));
+    gst_pad_push_event(src_.get(), gst_event_new_caps(some_caps().get()));
+  }
+  ~Between() { gst_element_set_state(element_.get(), GST_STATE_NULL); }
+
+  [[nodiscard]] AllocationAnswer ask() const {
+    auto query = GstPtr<GstQuery>::adopt(gst_query_new_allocation(some_caps().get(), FALSE));
+    return gst_pad_peer_query(src_.get(), query.get()) ? AllocationAnswer::of(query.get())
+                                                       : AllocationAnswer{};
+  }
+
+ private:
+  GstPtr<GstElement> element_;
+  GstPtr<GstPad> src_ = make_pad("src", GST_PAD_SRC);
+  std::vector<GstPtr<GstPad>> consumers_;
+};
+
+bool says_nothing(const AllocationWords& words) {
+  return !words.mixed_memory && !words.waits_for_fences && !words.only_consumer &&
+         !words.copy_pool;
 }
 
 }  // namespace
 
-GST_START_TEST(what_one_consumer_can_do_is_not_said_of_the_branches_of_a_tee) {
-  auto src =
-      GstPtr<GstPad>::adopt(GST_PAD(gst_object_ref_sink(gst_pad_new("src", GST_PAD_SRC))));
-  gst_pad_set_active(src.get(), TRUE);
-  {
-    const auto alone = consumer(src.get());
-    const AllocationAnswer answer = ask(src.get());
-    fail_unless(answer.video_meta && answer.mixed_memory && answer.waits_for_fences);
-    gst_pad_unlink(src.get(), alone.get());
+GST_START_TEST(what_all_branches_of_a_tee_can_do_is_said_before_it) {
+  for (const size_t branches : {2, 3}) {
+    const AllocationAnswer answer =
+        Between("tee", std::vector<Answer>(branches, answer_as_ours)).ask();
+    fail_unless(answer.video_meta && answer.words.mixed_memory &&
+                answer.words.waits_for_fences);
+    // Each of them is, and both together are not.
+    fail_if(answer.words.only_consumer || answer.words.copy_pool);
   }
-  auto tee = GstPtr<GstElement>::adopt(
-      GST_ELEMENT(gst_object_ref_sink(gst_element_factory_make("tee", nullptr))));
-  auto in = GstPtr<GstPad>::adopt(gst_element_get_static_pad(tee.get(), "sink"));
-  fail_unless_equals_int(gst_pad_link(src.get(), in.get()), GST_PAD_LINK_OK);
-  std::vector<GstPtr<GstPad>> branches;
-  for (int i = 0; i < 2; ++i)
-    branches.push_back(
-        GstPtr<GstPad>::adopt(gst_element_request_pad_simple(tee.get(), "src_%u")));
-  gst_element_set_state(tee.get(), GST_STATE_PAUSED);
-  const auto first = consumer(branches[0].get());
-  const auto second = consumer(branches[1].get());
-  const AllocationAnswer answer = ask(src.get());
-  fail_if(answer.mixed_memory || answer.waits_for_fences);
-  gst_element_set_state(tee.get(), GST_STATE_NULL);
+}
+GST_END_TEST
+
+GST_START_TEST(what_one_branch_of_a_tee_cannot_do_is_not_said_before_it) {
+  for (const auto& branches : {std::vector<Answer>{answer_as_ours, answer_as_a_stranger},
+                               std::vector<Answer>{answer_as_a_stranger, answer_as_ours}}) {
+    const AllocationAnswer answer = Between("tee", branches).ask();
+    fail_unless(answer.video_meta);
+    fail_unless(says_nothing(answer.words));
+  }
+  for (const auto& branches : {std::vector<Answer>{answer_as_ours, gst_pad_query_default},
+                               std::vector<Answer>{gst_pad_query_default, answer_as_ours}}) {
+    const AllocationAnswer answer = Between("tee", branches).ask();
+    fail_if(answer.answered || answer.video_meta);
+    fail_unless(says_nothing(answer.words));
+  }
+}
+GST_END_TEST
+
+GST_START_TEST(what_one_consumer_says_comes_through_what_only_passes_on) {
+  for (const char* name :
+       {"tee", "queue", "identity", "capsfilter", "valve", "input-selector", "videorate"}) {
+    const AllocationAnswer answer = Between(name).ask();
+    fail_unless(answer.video_meta && answer.words.mixed_memory &&
+                    answer.words.waits_for_fences && answer.words.only_consumer &&
+                    answer.words.copy_pool,
+                "%s", name);
+  }
+}
+GST_END_TEST
+
+// It has pictures of its own, and writes them where its consumer wants them.
+GST_START_TEST(what_a_consumer_says_is_not_said_of_what_makes_other_pictures_for_it) {
+  for (const char* text : {"videoconvert ! capsfilter caps=video/x-raw,format=I420",
+                           "videoscale ! capsfilter caps=\"video/x-raw,width=32,height=24\""}) {
+    const AllocationAnswer answer = Between(text).ask();
+    fail_unless(answer.video_meta && says_nothing(answer.words), "%s", text);
+  }
 }
 GST_END_TEST
 
@@ -613,7 +692,11 @@ static Suite* dxvadec_parts_suite() {
   tcase_add_test(layouts, a_layout_that_could_not_be_imported_is_taken_no_more);
   suite_add_tcase(suite, layouts);
   TCase* downstream = tcase_create("downstream");
-  tcase_add_test(downstream, what_one_consumer_can_do_is_not_said_of_the_branches_of_a_tee);
+  tcase_add_test(downstream, what_all_branches_of_a_tee_can_do_is_said_before_it);
+  tcase_add_test(downstream, what_one_branch_of_a_tee_cannot_do_is_not_said_before_it);
+  tcase_add_test(downstream, what_one_consumer_says_comes_through_what_only_passes_on);
+  tcase_add_test(downstream,
+                 what_a_consumer_says_is_not_said_of_what_makes_other_pictures_for_it);
   suite_add_tcase(suite, downstream);
   TCase* books = tcase_create("bookkeeping");
   tcase_add_test(books, a_refused_buffer_is_tried_again_after_a_while);

@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 
+#include "gst/common/allocation_words.hpp"
 #include "gst/dxvagl/upload_pool.hpp"
 #include "tests/check/support/check.hpp"
 #include "tests/check/support/gl_counters.hpp"
@@ -321,13 +322,8 @@ GST_START_TEST(among_dma_bufs_the_pool_is_a_word_between_ours) {
   UploadHarness harness(layout);
   const auto query = ask_allocation(harness, layout.caps("memory:DMABuf"));
   fail_unless_equals_int(gst_query_get_n_allocation_pools(query.get()), 0);
-  guint index = 0;
-  fail_unless(gst_query_find_allocation_meta(query.get(), GST_VIDEO_META_API_TYPE, &index));
-  const GstStructure* word = nullptr;
-  gst_query_parse_nth_allocation_meta(query.get(), index, &word);
-  const GValue* value = gst_structure_get_value(word, "copy-pool");
-  fail_unless(value && G_VALUE_HOLDS(value, GST_TYPE_BUFFER_POOL));
-  const auto pool = GstPtr<GstBufferPool>::share(GST_BUFFER_POOL(g_value_get_object(value)));
+  const auto pool = dxva::gst::AllocationWords::in(query.get()).copy_pool;
+  fail_unless(pool);
   fail_unless(gst_buffer_pool_set_active(pool.get(), TRUE));
   GstPtr<GstBuffer> in = acquire(pool);
   fail_unless(in_slot(in.get()));

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <map>
 
+#include "gst/common/allocation_words.hpp"
 #include "tests/check/support/check.hpp"
 
 namespace dxva::test {
@@ -115,16 +116,15 @@ GstPadProbeReturn answer_allocation(GstPad*, GstPadProbeInfo* info, gpointer dat
   const auto& options = *static_cast<const Options*>(data);
   GstQuery* query = GST_PAD_PROBE_INFO_QUERY(info);
   if (GST_QUERY_TYPE(query) != GST_QUERY_ALLOCATION) return GST_PAD_PROBE_OK;
-  gst::StructurePtr params;
-  if (options.mixed_memory || options.reads_in_place)
-    params.reset(gst_structure_new("dxva-mixed-memory", "accepts", G_TYPE_BOOLEAN,
-                                   options.mixed_memory, nullptr));
-  if (options.reads_in_place) {
-    const auto pool = gst::GstPtr<GstObject>::adopt(
-        GST_OBJECT(g_object_ref_sink(g_object_new(reading_pool_type(), nullptr))));
-    gst_structure_set(params.get(), "copy-pool", GST_TYPE_BUFFER_POOL, pool.get(), nullptr);
-  }
-  gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, params.get());
+  gst::AllocationWords words{
+      .mixed_memory = options.mixed_memory,
+      .only_consumer =
+          (options.mixed_memory || options.reads_in_place) && !options.behind_a_tee};
+  if (options.reads_in_place)
+    words.copy_pool = gst::GstPtr<GstBufferPool>::adopt(
+        GST_BUFFER_POOL(g_object_ref_sink(g_object_new(reading_pool_type(), nullptr))));
+  gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr);
+  words.add_to(query);
   return GST_PAD_PROBE_HANDLED;
 }
 

@@ -69,6 +69,7 @@ struct Options {
   bool video_meta = false;      // the sink answers allocation queries
   bool mixed_memory = false;    // … as dxvaglupload does
   bool reads_in_place = false;  // … and reads mapped surfaces
+  bool behind_a_tee = false;    // … and somebody else has them as well
   size_t keep = 0;              // buffers that the application does not give back
   std::function<void(GstElement* pipeline)> before_start;
   std::function<void(GstElement* pipeline, size_t pictures)> at_picture;
