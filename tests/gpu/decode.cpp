@@ -4,10 +4,12 @@
 // at the pictures: how fast, by which way, for how much CPU, and whether descriptors and device
 // memory grow with the pictures. One line per run; exit 1 where a run failed, or where they do.
 //
-//   gpu_decode [--streams N] [--device D] [--zero-copy W] [--import I] [--flat] [--raw FILE]
-//   CLIP
+//   gpu_decode [--streams N] [--branches N] [--device D] [--zero-copy W] [--import I] [--flat]
+//   [--raw FILE] CLIP
 //
-// --raw reads the textures back and writes every picture's visible rows, plane by plane.
+// --branches puts a tee behind each decoder, with so many uploaders behind it.
+// --raw reads the textures back and writes every picture's visible rows, plane by plane; those
+// of a tee's second branch into FILE.1, and so on.
 // --flat samples descriptors and memory while it runs; the clip should be a long one.
 
 #include <dirent.h>
@@ -21,8 +23,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +37,7 @@ namespace {
 
 struct Options {
   unsigned streams = 1;
+  unsigned branches = 1;
   std::string device = "cuda";
   std::string zero_copy = "auto";
   std::string import = "auto";
@@ -196,19 +199,34 @@ GstPadProbeReturn on_data(GstPad*, GstPadProbeInfo* info, gpointer data) {
   return GST_PAD_PROBE_OK;
 }
 
+std::string line_of(const Options& options) {
+  std::string line = "filesrc location=\"" + options.clip +
+                     "\" ! parsebin ! dxvadec name=d device=" + options.device +
+                     " zero-copy=" + options.zero_copy;
+  if (options.branches > 1) line += " ! tee name=t";
+  for (unsigned i = 0; i < options.branches; ++i) {
+    const std::string number = std::to_string(i);
+    line += options.branches > 1 ? " t. ! queue max-size-buffers=2" : "";
+    line += " ! dxvaglupload name=u" + number + " import=" + options.import +
+            " ! fakesink sync=false name=s" + number;
+  }
+  return line;
+}
+
+GstPtr<GstElement> element(GstElement* pipeline, const std::string& name) {
+  return GstPtr<GstElement>::adopt(gst_bin_get_by_name(GST_BIN(pipeline), name.c_str()));
+}
+
 int run(const Options& options) {
   use_all_parsers();
-  const std::string line = "filesrc location=\"" + options.clip +
-                           "\" ! parsebin ! dxvadec name=d device=" + options.device +
-                           " zero-copy=" + options.zero_copy +
-                           " ! dxvaglupload name=u import=" + options.import +
-                           " ! fakesink sync=false name=s";
+  const std::string line = line_of(options);
   const auto opened = cuda::Device::open({});
   const cuda::Device* device = opened ? opened->get() : nullptr;
   std::vector<Stream> streams(options.streams);
   Meter meter(streams.size());
-  std::optional<RawWriter> raw;
-  if (!options.raw.empty()) raw.emplace(options.raw);
+  std::deque<RawWriter> raw;  // of each branch
+  for (unsigned i = 0; i < options.branches && !options.raw.empty(); ++i)
+    raw.emplace_back(options.raw + (i > 0 ? "." + std::to_string(i) : ""));
   for (Stream& stream : streams) {
     stream.meter = &meter;
     stream.number = static_cast<size_t>(&stream - streams.data());
@@ -218,13 +236,17 @@ int run(const Options& options) {
       std::fprintf(stderr, "gpu_decode: %s\n", error ? error->message : "no pipeline");
       return 1;
     }
-    auto sink = GstPtr<GstElement>::adopt(gst_bin_get_by_name(GST_BIN(stream.pipeline), "s"));
-    auto pad = GstPtr<GstPad>::adopt(gst_element_get_static_pad(sink.get(), "sink"));
-    gst_pad_add_probe(pad.get(),
-                      static_cast<GstPadProbeType>(GST_PAD_PROBE_TYPE_BUFFER |
-                                                   GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM),
-                      on_data, &stream, nullptr);
-    if (raw) gst_pad_add_probe(pad.get(), GST_PAD_PROBE_TYPE_BUFFER, on_raw, &*raw, nullptr);
+    for (unsigned i = 0; i < options.branches; ++i) {
+      const auto sink = element(stream.pipeline, "s" + std::to_string(i));
+      auto pad = GstPtr<GstPad>::adopt(gst_element_get_static_pad(sink.get(), "sink"));
+      if (i == 0)
+        gst_pad_add_probe(pad.get(),
+                          static_cast<GstPadProbeType>(GST_PAD_PROBE_TYPE_BUFFER |
+                                                       GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM),
+                          on_data, &stream, nullptr);
+      if (!raw.empty())
+        gst_pad_add_probe(pad.get(), GST_PAD_PROBE_TYPE_BUFFER, on_raw, &raw[i], nullptr);
+    }
   }
   bool failed = false;
   for (const Stream& stream : streams)
@@ -260,14 +282,14 @@ int run(const Options& options) {
   std::vector<std::string> left_names, step_names, reason_names;
   uint64_t frames = 0;
   for (const Stream& stream : streams) {
-    auto decoder =
-        GstPtr<GstElement>::adopt(gst_bin_get_by_name(GST_BIN(stream.pipeline), "d"));
-    auto uploader =
-        GstPtr<GstElement>::adopt(gst_bin_get_by_name(GST_BIN(stream.pipeline), "u"));
+    const auto decoder = element(stream.pipeline, "d");
     add_counts(decoder.get(), "steps", left_counts, left_names);
     add_counts(decoder.get(), "reasons", reason_counts, reason_names);
-    add_counts(uploader.get(), "steps", step_counts, step_names);
-    add_counts(uploader.get(), "reasons", reason_counts, reason_names);
+    for (unsigned i = 0; i < options.branches; ++i) {
+      const auto uploader = element(stream.pipeline, "u" + std::to_string(i));
+      add_counts(uploader.get(), "steps", step_counts, step_names);
+      add_counts(uploader.get(), "reasons", reason_counts, reason_names);
+    }
   }
   for (const uint64_t count : step_counts) frames += count;
   const auto text = [](const std::vector<std::string>& names,
@@ -288,7 +310,7 @@ int run(const Options& options) {
     gst_element_set_state(stream.pipeline, GST_STATE_NULL);
     gst_object_unref(stream.pipeline);
   }
-  if (failed || frames == 0 || (raw && !raw->good())) return 1;
+  if (failed || frames == 0 || !std::ranges::all_of(raw, &RawWriter::good)) return 1;
   if (!options.flat) return 0;
   if (samples.size() < 8) {
     std::printf("# too short to say whether anything grows: %zu samples\n", samples.size());
@@ -319,6 +341,8 @@ bool parse(int argc, char** argv, Options& out) {
     std::string number;
     if (value("--streams", number))
       out.streams = static_cast<unsigned>(std::max(1, std::atoi(number.c_str())));
+    else if (value("--branches", number))
+      out.branches = static_cast<unsigned>(std::max(1, std::atoi(number.c_str())));
     else if (std::strcmp(argv[i], "--flat") == 0)
       out.flat = true;
     else if (!value("--device", out.device) && !value("--zero-copy", out.zero_copy) &&

@@ -5,7 +5,7 @@
 #
 #   tests/gpu/gpu.sh pack           where this project builds: makes build/gpu-pack
 #   tests/gpu/gpu.sh run [--any]    where the GPU is: runs what lies in build/gpu-pack
-#   tests/gpu/gpu.sh media [check|rounded|times|stages|flat|doctor…]   there too: NVDEC through both elements
+#   tests/gpu/gpu.sh media [check|rounded|tee|times|stages|flat|doctor…]   there too: NVDEC through both elements
 #
 # The checkout with build/gpu-pack is carried over in between (see what pack says of its size).
 # Nothing is installed and no network is used by `run` and `media`. With --any a software renderer

@@ -154,6 +154,26 @@ media_rounded() {
   done
 }
 
+# Two uploaders behind a tee: the pictures of both are those of one alone, which `check` looks at, and none is copied.
+media_tee() {
+  local md5 clip name pictures reason listed
+  listed=$(decodable)
+  for md5 in "$pack"/clips/*-1080.*.md5; do
+    clip=${md5%.md5} reason=
+    name=${clip##*/}
+    chosen "$clip" || continue
+    [ -z "$(software_because "$clip" "$listed")" ] || continue
+    pictures=$(wc -l <"$md5")
+    gpu_decode --device "$device" --raw "$media/alone" "$clip" >"$media/said" 2>&1 &&
+      gpu_decode --device "$device" --branches 2 --raw "$media/tee" "$clip" >"$media/said" 2>&1 ||
+      reason="gpu_decode: $(tail -n 2 "$media/said" | tr '\n' ' ')"
+    grep -q "| exported $pictures; memory-object $((2 * pictures)); -$" "$media/said" || reason="$reason $(tail -n 1 "$media/said")"
+    cmp "$media/alone" "$media/tee" && cmp "$media/alone" "$media/tee.1" || reason="$reason other pictures"
+    tap "$([ -z "$reason" ] && echo 0 || echo 1)" "$name: $pictures pictures in two branches of a tee, none copied"
+    [ -z "$reason" ] || sed 's/^/# /' <<<"$reason"
+  done
+}
+
 # --- times
 
 # The median of five, by the rate.
@@ -211,7 +231,7 @@ media_flat() {
 }
 
 run_media() { # PART…
-  [ $# -gt 0 ] || set -- doctor check rounded flat times stages
+  [ $# -gt 0 ] || set -- doctor check rounded tee flat times stages
   unpack_media
   local part
   for part in "$@"; do "media_$part"; done
