@@ -360,52 +360,71 @@ static_assert(kTurn * kTurns > 2 * surface::Patience::kLongest);
 
 }  // namespace
 
+namespace {
+
+// A busy machine is late for the sink's turns, or for the end of a wait.
+template <typename Attempt>
+bool once_in_time(Attempt attempt) {
+  constexpr int kAttempts = 12;
+  for (int i = 0; i < kAttempts; ++i)
+    if (attempt()) return true;
+  return false;
+}
+
+bool finds_room(surface::Pool::WhileCopiesReturn copies) {
+  const auto pool = make_pool(open_display(), 1);
+  const va::SurfaceLease picture = decoded(*pool);
+  surface::Lease shown = show(*picture);
+  std::thread sink([&] {
+    for (int i = 0; i < kTurns; ++i) {
+      std::this_thread::sleep_for(kTurn);
+      pool->copy_came_back();
+    }
+    shown.reset();
+  });
+  const bool found = pool->wait_for_room(1, copies);
+  sink.join();
+  return found;
+}
+
+}  // namespace
+
 GST_START_TEST(copies_that_come_back_say_that_a_surface_will) {
   using Copies = surface::Pool::WhileCopiesReturn;
-  for (const auto copies : {Copies::Ends, Copies::Waits}) {
-    const auto pool = make_pool(open_display(), 1);
-    const va::SurfaceLease picture = decoded(*pool);
-    surface::Lease shown = show(*picture);
-    std::thread sink([&] {
-      for (int i = 0; i < kTurns; ++i) {
-        std::this_thread::sleep_for(kTurn);
-        pool->copy_came_back();
-      }
-      shown.reset();
-    });
-    fail_unless_equals_int(pool->wait_for_room(1, copies), copies == Copies::Waits);
-    sink.join();
-  }
+  fail_unless(once_in_time([] { return finds_room(Copies::Waits); }));
+  fail_unless(once_in_time([] { return !finds_room(Copies::Ends); }));
 }
 GST_END_TEST
 
 // Copies go round, and a surface is kept for ever.
 GST_START_TEST(copies_are_not_followed_in_vain_twice) {
   using surface::Patience;
-  constexpr int kMostTurns = 50;
-  const auto pool = make_pool(open_display(), 2);
-  const va::SurfaceLease kept = decoded(*pool), other = decoded(*pool);
-  const surface::Lease shown = show(*kept);
-  const auto wait = [&] {
+  constexpr int kMostTurns = 30;
+  const auto wait = [](surface::Pool& pool) {
     std::atomic<bool> over = false;
     std::thread sink([&] {
       for (int i = 0; i < kMostTurns && !over; ++i) {
         std::this_thread::sleep_for(kTurn);
-        pool->copy_came_back();
+        pool.copy_came_back();
       }
     });
     const auto began = Patience::Clock::now();
-    fail_if(pool->wait_for_room(1, surface::Pool::WhileCopiesReturn::Waits));
+    fail_if(pool.wait_for_room(1, surface::Pool::WhileCopiesReturn::Waits));
     const auto took = Patience::Clock::now() - began;
     over = true;
     sink.join();
     return took;
   };
-  // Until they run out.
-  fail_unless(wait() > kMostTurns * kTurn);
-  // What comes back gives new hope, of a wait like any other.
-  show(*other).reset();
-  fail_unless(wait() < kMostTurns * kTurn / 2);
+  fail_unless(once_in_time([&] {
+    const auto pool = make_pool(open_display(), 2);
+    const va::SurfaceLease kept = decoded(*pool), other = decoded(*pool);
+    const surface::Lease shown = show(*kept);
+    // Until they run out.
+    const bool followed = wait(*pool) > kMostTurns * kTurn;
+    // What comes back gives new hope, of a wait like any other.
+    show(*other).reset();
+    return followed && wait(*pool) < kMostTurns * kTurn / 2;
+  }));
 }
 GST_END_TEST
 
@@ -583,6 +602,7 @@ GST_END_TEST
 static Suite* va_surface_pool_suite() {
   Suite* suite = suite_create("va_surface_pool");
   TCase* lending = tcase_create("lending");
+  tcase_set_timeout(lending, 60);
   tcase_add_test(lending, a_lent_surface_is_nobody_elses);
   tcase_add_test(lending, a_surface_comes_back_when_its_last_holder_lets_go);
   tcase_add_test(lending, a_surface_rests_while_the_others_are_written);
