@@ -85,12 +85,21 @@ def strangers_get_finished_pictures() -> None:
     assert unfinished(found) == 0, found
 
 
-def branches_of_a_tee_get_finished_pictures() -> None:
+def branches_of_a_tee_that_all_wait_get_pictures_with_their_fences() -> None:
     up = "dxvaglupload name={} ! video/x-raw(memory:GLMemory),format=NV12"
-    found = chain_into(PLAIN, f"{OURS} ! tee name=t t. ! queue ! {up.format('other')} ! fakesink sync=false async=false "
+    ignored = "fakesink sync=false async=false"
+    # Room for all of them, as above.
+    found = chain_into(PLAIN, f"{OURS} extra-surfaces=24 ! tee name=t t. ! queue ! {up.format('other')} ! {ignored} "
                        f"t. ! queue ! {up.format('up')}", **FENCED)
-    assert unfinished(found) == 0, found
+    assert unfinished(found) > 0, found
     all_on("egl", steps_of(found, "up"))
+    all_on("egl", steps_of(found, "other"))
+
+
+def a_stranger_in_one_branch_of_a_tee_gets_finished_pictures() -> None:
+    found = chain_into(PLAIN, f"{OURS} ! tee name=t t. ! queue ! glupload ! fakesink sync=false async=false "
+                       "t. ! queue ! dxvaglupload name=up ! video/x-raw(memory:GLMemory),format=NV12", **FENCED)
+    assert unfinished(found) == 0, found
 
 
 def a_device_that_fails_after_the_picture_left_is_told_and_left() -> None:
@@ -107,5 +116,6 @@ def a_device_that_fails_after_the_picture_left_is_told_and_left() -> None:
 main([(case.__name__, case) for case in [
     pictures_leave_with_their_fences_and_the_decoder_waits_for_none, an_uploader_in_a_thread_of_its_own_waits_alone,
     an_uploader_that_copies_waits_too, two_objects_have_a_fence_each, without_a_fence_the_decoder_waits,
-    strangers_get_finished_pictures, branches_of_a_tee_get_finished_pictures,
+    strangers_get_finished_pictures, a_stranger_in_one_branch_of_a_tee_gets_finished_pictures,
+    branches_of_a_tee_that_all_wait_get_pictures_with_their_fences,
     a_device_that_fails_after_the_picture_left_is_told_and_left]])
