@@ -26,7 +26,8 @@ class KnownPictures {
  public:
   // The import that `input` led to the last time; null: to be looked at. Only where nothing
   // has left the cache since, and no fence is pending on the memory.
-  [[nodiscard, gnu::hot]] std::shared_ptr<const gl::Imported> find(GlSession& session, GstBuffer* input);
+  [[nodiscard, gnu::hot]] std::shared_ptr<const gl::Imported> find(GlSession& session,
+                                                                   GstBuffer* input);
   // `input` led to this import, which is in the session's cache. Kept where everything that
   // led to it is seen again by find(): one memory, whose maker answers for what is behind its
   // descriptor, and the metas of nothing but the memory.

@@ -24,7 +24,8 @@ class LentBuffer {
   // Its last reference is the caller's. False: it cannot be shown again, because somebody still
   // has a part of it, or it is not as it was made. Runs nobody's functions, so a lock may be
   // held.
-  [[nodiscard, gnu::hot]] bool restore(GstBuffer* buffer, std::span<GstMemory* const> memories) const;
+  [[nodiscard, gnu::hot]] bool restore(GstBuffer* buffer,
+                                       std::span<GstMemory* const> memories) const;
 
  private:
   [[nodiscard, gnu::hot]] bool has_its_metas(GstBuffer* buffer) const;

@@ -54,7 +54,8 @@ class Uploader {
   };
   // A picture whose surface has been shown before, if nothing about it has changed; null: ask
   // process().
-  [[nodiscard, gnu::hot]] GstPtr<GstBuffer> show_again(GstBuffer* input, const ImportWish& wish);
+  [[nodiscard, gnu::hot]] GstPtr<GstBuffer> show_again(GstBuffer* input,
+                                                       const ImportWish& wish);
   // In session()'s context. An error means that not even a copy is possible.
   [[nodiscard]] Result<Picture> process(const std::shared_ptr<GlSession>& current,
                                         GstBuffer* input, ImportWish wish);

@@ -358,10 +358,6 @@ constexpr std::chrono::milliseconds kTurn{20};
 constexpr int kTurns = 12;
 static_assert(kTurn * kTurns > 2 * surface::Patience::kLongest);
 
-}  // namespace
-
-namespace {
-
 // A busy machine is late for the sink's turns, or for the end of a wait.
 template <typename Attempt>
 bool once_in_time(Attempt attempt) {
