@@ -11,15 +11,19 @@
 namespace dxva::gl {
 namespace {
 
-// GL-thread only.
-void wait_here(const GlApi& gl) {
-  if (!gl.sync) {
-    gl.Finish();
-    return;
-  }
-  const GLsync fence = gl.sync->FenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
+// GL-thread only. Deletes it.
+void wait_here(const GlApi& gl, GLsync fence) {
   (void)gl.sync->ClientWaitSync(fence, GL_SYNC_FLUSH_COMMANDS_BIT, GL_TIMEOUT_IGNORED);
   gl.sync->DeleteSync(fence);
+}
+
+// GL-thread only.
+void wait_here(const GlApi& gl) {
+  const GLsync fence = gl.sync ? gl.sync->FenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0) : nullptr;
+  if (fence)
+    wait_here(gl, fence);
+  else
+    gl.Finish();
 }
 
 void wait_on_gl_thread(GlThread& thread, const GlApi& gl) {
@@ -37,6 +41,19 @@ void wait_on_gl_thread(GlThread& thread, const GlApi& gl) {
 
 [[gnu::hot]] bool is_reached(const EglFenceApi& egl, EGLSyncKHR fence) {
   return egl.ClientWaitSync(egl.display, fence, 0, 0) == EGL_CONDITION_SATISFIED_KHR;
+}
+
+// Nothing: no fence can be made.
+[[gnu::hot]] GLsync make_gl_fence(const GlApi& gl) {
+  if (!gl.sync) return nullptr;
+  const GLsync fence = gl.sync->FenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
+  gl.Flush();
+  return fence;
+}
+
+[[gnu::hot]] bool is_reached(const GlApi& gl, GLsync fence) {
+  const GLenum answer = gl.sync->ClientWaitSync(fence, 0, 0);
+  return answer == GL_ALREADY_SIGNALED || answer == GL_CONDITION_SATISFIED;
 }
 
 // For ever: a time-out would hand out a buffer that is being read. A lost context answers with
@@ -92,7 +109,9 @@ void ReleaseQueue::end_on_gl_thread(State& state) {
   }
   for (Pending& each : fenced) {
     if (each.reached) continue;
-    if (each.fence == EGL_NO_SYNC_KHR)
+    if (each.gl_fence)
+      wait_here(*state.gl, std::exchange(each.gl_fence, nullptr));
+    else if (each.fence == EGL_NO_SYNC_KHR)
       wait_here(*state.gl);
     else
       wait_for(state.fences, std::exchange(each.fence, EGL_NO_SYNC_KHR));
@@ -210,11 +229,29 @@ void ReleaseQueue::State::make_all_due() {
 
 void ReleaseQueue::State::poll() {
   for (Pending& each : pending) {
-    if (each.reached) continue;
-    if (each.fence == EGL_NO_SYNC_KHR || !is_reached(fences, each.fence)) return;
-    fences.DestroySync(fences.display, std::exchange(each.fence, EGL_NO_SYNC_KHR));
-    each.reached = true;
+    if (!each.reached) each.reached = is_reached(each);
+    if (!each.reached) return;
   }
+}
+
+bool ReleaseQueue::State::is_reached(Pending& each) const {
+  if (each.gl_fence) {
+    if (!gl::is_reached(*gl, each.gl_fence)) return false;
+    gl->sync->DeleteSync(std::exchange(each.gl_fence, nullptr));
+    return true;
+  }
+  if (each.fence == EGL_NO_SYNC_KHR || !gl::is_reached(fences, each.fence)) return false;
+  fences.DestroySync(fences.display, std::exchange(each.fence, EGL_NO_SYNC_KHR));
+  return true;
+}
+
+void ReleaseQueue::State::hand_over(Pending& each) const {
+  if (each.gl_fence) {
+    each.reached = is_reached(each);
+    if (each.reached) return;
+    gl->sync->DeleteSync(std::exchange(each.gl_fence, nullptr));
+  }
+  each.fence = make_fence(fences, *gl);
 }
 
 std::vector<ReleaseQueue::Release> ReleaseQueue::State::take_reached() {
@@ -279,12 +316,15 @@ void ReleaseQueue::after_gpu_with_others(Release release) {
 
 void ReleaseQueue::fence_late(State& state) {
   const Clock::time_point now = Clock::now();
-  const EGLSyncKHR fence = make_fence(state.fences, *state.gl);
+  const GLsync gl_fence = make_gl_fence(*state.gl);
+  const EGLSyncKHR fence = gl_fence ? EGL_NO_SYNC_KHR : make_fence(state.fences, *state.gl);
   // Without one the reaper waits in another way.
+  const bool is_fenced = gl_fence || fence != EGL_NO_SYNC_KHR;
   state.pending.push_back({.fence = fence,
+                           .gl_fence = gl_fence,
                            .releases = state.take_late(),
-                           .due = fence == EGL_NO_SYNC_KHR ? now : now + kLongestDelay});
-  if (fence == EGL_NO_SYNC_KHR) state.wake.notify_one();
+                           .due = is_fenced ? now + kLongestDelay : now});
+  if (!is_fenced) state.wake.notify_one();
 }
 
 void ReleaseQueue::visit(State& state) {
@@ -389,9 +429,10 @@ void ReleaseQueue::reap(State& state) {
     ++state.releasing;
     guard.unlock();
     if (thread && !next.reached) {
-      if (next.fence == EGL_NO_SYNC_KHR)
-        thread->run([&] { next.fence = make_fence(state.fences, *state.gl); });
-      if (next.fence != EGL_NO_SYNC_KHR) {
+      if (next.fence == EGL_NO_SYNC_KHR) thread->run([&] { state.hand_over(next); });
+      if (next.reached) {
+        // On the GL thread it was seen.
+      } else if (next.fence != EGL_NO_SYNC_KHR) {
         wait_for(state.fences, next.fence);
         forget_this_thread(state.fences);
       } else {

@@ -84,6 +84,9 @@ class ReleaseQueue {
   using Clock = std::chrono::steady_clock;
   struct Pending {
     EGLSyncKHR fence = EGL_NO_SYNC_KHR;
+    // Or GL's own, of a visitor's: without EGL's two libraries on the way it costs less, but
+    // only the GL thread can ask for it.
+    GLsync gl_fence = nullptr;
     std::vector<Release> releases;
     Clock::time_point due;  // the reaper's from then on
     bool reached = false;   // and the fence is gone
@@ -125,6 +128,11 @@ class ReleaseQueue {
     // GL-thread only: which fences are reached. In a thread of the application's, EGL would
     // leave something behind, and free it twice when the process ends meanwhile (libglvnd 1.6).
     [[gnu::hot]] void poll();
+    // GL-thread only. One that is reached is deleted.
+    [[nodiscard, gnu::hot]] bool is_reached(Pending& each) const;
+    // GL-thread only: reached, or with a fence that another thread can wait for; neither, where
+    // none can be made.
+    void hand_over(Pending& each) const;
     // Those that the GPU is done with, for run(); nothing is counted where there are none.
     [[nodiscard, gnu::hot]] std::vector<Release> take_reached();
     [[nodiscard, gnu::hot]] std::vector<Release> take_late();

@@ -24,8 +24,15 @@ namespace {
 
 using Queue = gl::ReleaseQueue;
 
+bool gl_has_fences = false;
+
+void reset() {
+  FakeGl::reset();
+  FakeGl::get().has_gl_fences = gl_has_fences;
+}
+
 struct Rig {
-  Rig() { FakeGl::reset(); }
+  Rig() { reset(); }
   std::shared_ptr<test::FakeGlThread> thread = std::make_shared<test::FakeGlThread>();
 
   [[nodiscard]] std::shared_ptr<Queue> queue(
@@ -157,11 +164,12 @@ GST_START_TEST(a_gpu_that_has_nothing_to_do_is_not_waited_for) {
 }
 GST_END_TEST;
 
-GST_START_TEST(without_fences_the_gl_thread_finishes_first) {
+GST_START_TEST(without_fences_of_egl_the_gl_thread_waits_first) {
   const Rig rig;
-  bool released = false;
+  bool released = false, waited = false;
+  FakeGl::get().on_fence_wait = [&] { waited = true; };
   rig.queue(std::nullopt)->after_gpu([&] {
-    fail_unless(FakeGl::get().calls.back() == "finish");
+    fail_unless(gl_has_fences ? waited : FakeGl::get().calls.back() == "finish");
     released = true;
   });
   fail_unless(released);
@@ -482,7 +490,7 @@ GST_END_TEST;
 
 // Whatever a release ends may wait for that thread.
 GST_START_TEST(nothing_is_released_on_the_gl_thread) {
-  FakeGl::reset();
+  reset();
   const auto thread = std::make_shared<GlThreadOfItsOwn>();
   const auto queue = std::make_shared<Queue>(
       thread, std::make_shared<const gl::GlApi>(FakeGl::api()), FakeGl::fence_api());
@@ -516,7 +524,7 @@ GST_END_TEST;
 // A release that the reaper is in waits for the GL thread, which must not wait for the reaper.
 GST_START_TEST(a_queue_may_end_on_the_gl_thread) {
   for (const bool is_visited : {false, true}) {
-    FakeGl::reset();
+    reset();
     FakeGl::get().on_fence_poll = [] { return false; };
     const auto thread = std::make_shared<GlThreadOfItsOwn>();
     auto queue = std::make_shared<Queue>(
@@ -575,33 +583,69 @@ GST_START_TEST(behind_the_end_whoever_gives_back_waits_himself) {
 }
 GST_END_TEST;
 
+// Only a context's own thread can ask for them, and the reaper is another.
+GST_START_TEST(gls_own_fences_stay_on_the_gl_thread) {
+  enum class Gpu { Done, DoneWhenWaitedFor };
+  for (const Gpu gpu : {Gpu::Done, Gpu::DoneWhenWaitedFor}) {
+    reset();
+    const auto thread = std::make_shared<GlThreadOfItsOwn>();
+    std::atomic<size_t> asked{0}, elsewhere{0};
+    FakeGl::get().on_gl_fence = [&] {
+      ++asked;
+      if (!thread->is_current()) ++elsewhere;
+    };
+    if (gpu == Gpu::DoneWhenWaitedFor) FakeGl::get().on_fence_wait = [] {};
+    auto queue = std::make_shared<Queue>(
+        thread, std::make_shared<const gl::GlApi>(FakeGl::api()), FakeGl::fence_api());
+    std::atomic<size_t> released{0};
+    constexpr size_t kFrames = 5 * Queue::kBatch;
+    for (size_t i = 0; i < kFrames; ++i) {
+      thread->run([&] { queue->visit(); });
+      queue->after_gpu_with_others([&] { ++released; });
+      if (i % 7 == 6) queue->recall();
+    }
+    thread->run([&] { queue->visit(); });
+    queue.reset();
+    fail_unless_equals_uint64(released, kFrames);
+    fail_unless(gl_has_fences == (asked > 0));
+    fail_unless_equals_uint64(elsewhere, 0);
+    fail_unless_equals_int(FakeGl::get().fences_alive, 0);
+  }
+}
+GST_END_TEST;
+
 int main(int argc, char** argv) {
   gst_check_init(&argc, &argv);
   Suite* suite = suite_create("gl_release_queue");
-  TCase* tests = tcase_create("general");
-  suite_add_tcase(suite, tests);
-  tcase_add_test(tests, a_release_waits_behind_a_flushed_fence);
-  tcase_add_test(tests, only_the_small_thread_is_forgotten_by_egl_when_it_has_waited);
-  tcase_add_test(tests, a_gpu_that_has_nothing_to_do_is_not_waited_for);
-  tcase_add_test(tests, without_fences_the_gl_thread_finishes_first);
-  tcase_add_test(tests, a_fence_that_cannot_be_made_is_replaced_by_waiting);
-  tcase_add_test(tests, a_release_may_end_the_queue_that_runs_it);
-  tcase_add_test(tests, buffers_that_can_be_spared_share_one_fence);
-  tcase_add_test(tests, a_buffer_that_can_be_spared_needs_no_other_to_come_back);
-  tcase_add_test(tests, a_buffer_that_cannot_be_spared_takes_the_others_along);
-  tcase_add_test(tests, a_producer_that_runs_short_has_them_at_once);
-  tcase_add_test(tests, a_producer_that_ran_short_has_the_next_one_at_once);
-  tcase_add_test(tests, nothing_is_left_behind_when_a_queue_ends);
-  tcase_add_test(tests, who_visits_the_gl_thread_saves_the_trip);
-  tcase_add_test(tests, slow_frames_have_their_fence_at_a_visit_too);
-  tcase_add_test(tests, visitors_that_come_no_more_are_not_waited_for);
-  tcase_add_test(tests, a_visitors_fence_is_waited_for_like_any_other);
-  tcase_add_test(tests, nothing_depends_on_who_comes_next);
-  tcase_add_test(tests, a_producer_that_runs_short_has_what_the_gpu_is_done_with);
-  tcase_add_test(tests, a_visitor_without_fences_changes_nothing);
-  tcase_add_test(tests, a_visitor_may_outlive_the_queue);
-  tcase_add_test(tests, nothing_is_released_on_the_gl_thread);
-  tcase_add_test(tests, a_queue_may_end_on_the_gl_thread);
-  tcase_add_test(tests, behind_the_end_whoever_gives_back_waits_himself);
+  for (const bool has : {false, true}) {
+    TCase* tests = tcase_create(has ? "gl_has_fences" : "egl_has_fences");
+    suite_add_tcase(suite, tests);
+    tcase_add_checked_fixture(
+        tests, has ? +[] { gl_has_fences = true; } : +[] {}, nullptr);
+    tcase_add_test(tests, a_release_waits_behind_a_flushed_fence);
+    tcase_add_test(tests, only_the_small_thread_is_forgotten_by_egl_when_it_has_waited);
+    tcase_add_test(tests, a_gpu_that_has_nothing_to_do_is_not_waited_for);
+    tcase_add_test(tests, without_fences_of_egl_the_gl_thread_waits_first);
+    tcase_add_test(tests, a_fence_that_cannot_be_made_is_replaced_by_waiting);
+    tcase_add_test(tests, a_release_may_end_the_queue_that_runs_it);
+    tcase_add_test(tests, buffers_that_can_be_spared_share_one_fence);
+    tcase_add_test(tests, a_buffer_that_can_be_spared_needs_no_other_to_come_back);
+    tcase_add_test(tests, a_buffer_that_cannot_be_spared_takes_the_others_along);
+    tcase_add_test(tests, a_producer_that_runs_short_has_them_at_once);
+    tcase_add_test(tests, a_producer_that_ran_short_has_the_next_one_at_once);
+    tcase_add_test(tests, nothing_is_left_behind_when_a_queue_ends);
+    tcase_add_test(tests, who_visits_the_gl_thread_saves_the_trip);
+    tcase_add_test(tests, slow_frames_have_their_fence_at_a_visit_too);
+    tcase_add_test(tests, visitors_that_come_no_more_are_not_waited_for);
+    tcase_add_test(tests, a_visitors_fence_is_waited_for_like_any_other);
+    tcase_add_test(tests, nothing_depends_on_who_comes_next);
+    tcase_add_test(tests, a_producer_that_runs_short_has_what_the_gpu_is_done_with);
+    tcase_add_test(tests, a_visitor_without_fences_changes_nothing);
+    tcase_add_test(tests, a_visitor_may_outlive_the_queue);
+    tcase_add_test(tests, gls_own_fences_stay_on_the_gl_thread);
+    tcase_add_test(tests, nothing_is_released_on_the_gl_thread);
+    tcase_add_test(tests, a_queue_may_end_on_the_gl_thread);
+    tcase_add_test(tests, behind_the_end_whoever_gives_back_waits_himself);
+  }
   return gst_check_run_suite(suite, "gl_release_queue", __FILE__);
 }

@@ -133,25 +133,48 @@ void target_storage(GLenum target, void*, const GLint*) {
     fake().errors.push_back(fake().error_of_storage_target);
 }
 
-EGLSyncKHR create_sync(EGLDisplay, EGLenum, const EGLint*) {
+bool make_fence() {
   const std::lock_guard guard(fence_lock());
   say("fence");
-  if (!fake().fences_work) return EGL_NO_SYNC_KHR;
-  ++fake().fences_alive;
-  return reinterpret_cast<EGLSyncKHR>(1);
+  if (fake().fences_work) ++fake().fences_alive;
+  return fake().fences_work;
 }
-EGLBoolean destroy_sync(EGLDisplay, EGLSyncKHR) {
+void destroy_fence() {
   const std::lock_guard guard(fence_lock());
   --fake().fences_alive;
+}
+bool wait_for_fence(uint64_t timeout) {
+  if (timeout == 0)
+    return fake().on_fence_poll ? fake().on_fence_poll() : !fake().on_fence_wait;
+  if (fake().on_fence_wait) fake().on_fence_wait();
+  return true;
+}
+
+EGLSyncKHR create_sync(EGLDisplay, EGLenum, const EGLint*) {
+  return make_fence() ? reinterpret_cast<EGLSyncKHR>(1) : EGL_NO_SYNC_KHR;
+}
+EGLBoolean destroy_sync(EGLDisplay, EGLSyncKHR) {
+  destroy_fence();
   return EGL_TRUE;
 }
 EGLint client_wait_sync(EGLDisplay, EGLSyncKHR, EGLint, EGLTimeKHR timeout) {
-  if (timeout == 0) {
-    const bool reached = fake().on_fence_poll ? fake().on_fence_poll() : !fake().on_fence_wait;
-    return reached ? EGL_CONDITION_SATISFIED_KHR : EGL_TIMEOUT_EXPIRED_KHR;
-  }
-  if (fake().on_fence_wait) fake().on_fence_wait();
-  return EGL_CONDITION_SATISFIED_KHR;
+  return wait_for_fence(timeout) ? EGL_CONDITION_SATISFIED_KHR : EGL_TIMEOUT_EXPIRED_KHR;
+}
+
+void tell_of_gl_fence() {
+  if (fake().on_gl_fence) fake().on_gl_fence();
+}
+GLsync gl_fence_sync(GLenum, GLbitfield) {
+  tell_of_gl_fence();
+  return make_fence() ? reinterpret_cast<GLsync>(1) : nullptr;
+}
+GLenum gl_client_wait_sync(GLsync, GLbitfield, GLuint64 timeout) {
+  tell_of_gl_fence();
+  return wait_for_fence(timeout) ? GL_ALREADY_SIGNALED : GL_TIMEOUT_EXPIRED;
+}
+void gl_delete_sync(GLsync) {
+  tell_of_gl_fence();
+  destroy_fence();
 }
 EGLBoolean release_thread() {
   if (fake().on_release_thread) fake().on_release_thread();
@@ -184,6 +207,10 @@ gl::GlApi FakeGl::api() {
   api.Flush = flush;
   api.Finish = finish;
   api.BindBuffer = bind_buffer;
+  if (fake().has_gl_fences)
+    api.sync = gl::SyncFunctions{.FenceSync = gl_fence_sync,
+                                 .ClientWaitSync = gl_client_wait_sync,
+                                 .DeleteSync = gl_delete_sync};
   return api;
 }
 

@@ -33,6 +33,8 @@ struct FakeGl {
   std::function<void()> on_release_thread;
   // Whether one is reached, for who does not wait; without it: when nobody waits either.
   std::function<bool()> on_fence_poll;
+  bool has_gl_fences = false;         // in api(), which do as those of EGL do
+  std::function<void()> on_gl_fence;  // with each call about them
 
   // Record
   std::vector<std::vector<EGLint>> images;  // attribute lists
