@@ -29,7 +29,7 @@ def leaks_unseen(program: str) -> bool:
 
 # What threads share. A build of its own, of these alone: the two sanitizers do not go together, and
 # programs with GStreamer's own threads would report those.
-THREADED = {"unit": ["va_display_registry", "softva_fault_plan"], "softva": ["va_surface_pool"]}
+THREADED = {"unit": ["gl_release_queue", "va_display_registry", "softva_fault_plan"], "softva": ["va_surface_pool"]}
 THREADED_TARGETS = ["lib/softva/dxvasoft_drv_video.so", "tests/check/libs/fakeva/dxvasoft_drv_video.so"]
 # What a report needs, and no more: -O1 with line tables takes the compiler half the time of -O2 -g.
 SETTINGS = ["-Doptimization=1", "-Ddebug=false", "-Dcpp_args=-g1", "-Dc_args=-g1"]
