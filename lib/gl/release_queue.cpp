@@ -163,12 +163,14 @@ void ReleaseQueue::fence(std::vector<Release> releases, Waits waits) {
     thread_->run([&] {
       const EglFenceApi& egl = state_->fences;
       fence = make_fence(egl, *gl_);
-      if (fence == EGL_NO_SYNC_KHR || !may_release_here) return;
-      is_done = is_reached(egl, fence);
-      if (!is_done) return;
-      egl.DestroySync(egl.display, fence);
+      if (fence == EGL_NO_SYNC_KHR) return;
+      is_done = may_release_here && is_reached(egl, fence);
+      if (is_done) egl.DestroySync(egl.display, fence);
       const std::lock_guard guard(state->lock);
-      state->poll();
+      if (is_done)
+        state->poll();
+      else
+        state->hand_over_all();
     });
     if (may_release_here && waits == Waits::Here && fence != EGL_NO_SYNC_KHR && !is_done) {
       wait_for(state_->fences, fence);
@@ -245,6 +247,11 @@ bool ReleaseQueue::State::is_reached(Pending& each) const {
   return true;
 }
 
+void ReleaseQueue::State::hand_over_all() {
+  for (Pending& each : pending)
+    if (each.gl_fence) hand_over(each);
+}
+
 void ReleaseQueue::State::hand_over(Pending& each) const {
   if (each.gl_fence) {
     each.reached = is_reached(each);
@@ -304,6 +311,7 @@ void ReleaseQueue::after_gpu_with_others(Release release) {
       if (!is_gl_thread) {
         reached = state->take_reached();
       } else if (!state->pending.empty()) {
+        state->hand_over_all();
         state->make_all_due();
         wake = true;
       }

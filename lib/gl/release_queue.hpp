@@ -133,6 +133,8 @@ class ReleaseQueue {
     // GL-thread only: reached, or with a fence that another thread can wait for; neither, where
     // none can be made.
     void hand_over(Pending& each) const;
+    // The same for all that are to be the reaper's next: it need not come here then.
+    void hand_over_all();
     // Those that the GPU is done with, for run(); nothing is counted where there are none.
     [[nodiscard, gnu::hot]] std::vector<Release> take_reached();
     [[nodiscard, gnu::hot]] std::vector<Release> take_late();

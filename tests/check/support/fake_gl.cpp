@@ -166,7 +166,7 @@ void tell_of_gl_fence() {
 }
 GLsync gl_fence_sync(GLenum, GLbitfield) {
   tell_of_gl_fence();
-  return make_fence() ? reinterpret_cast<GLsync>(1) : nullptr;
+  return fake().gl_fences_work && make_fence() ? reinterpret_cast<GLsync>(1) : nullptr;
 }
 GLenum gl_client_wait_sync(GLsync, GLbitfield, GLuint64 timeout) {
   tell_of_gl_fence();

@@ -29,10 +29,11 @@ struct FakeGl {
   std::map<uint32_t, std::vector<uint64_t>> listed;  // fourcc: modifiers
   bool writes_external_only = true;
   GLenum error_of_buffer_storage = 0;   // raised by glBufferStorage and glBufferData
-  std::function<void()> on_fence_wait;  // in whoever waits for an EGL fence
+  std::function<void()> on_fence_wait;  // in whoever waits for a fence
   std::function<void()> on_release_thread;
   // Whether one is reached, for who does not wait; without it: when nobody waits either.
   std::function<bool()> on_fence_poll;
+  bool gl_fences_work = true;
   bool has_gl_fences = false;         // in api(), which do as those of EGL do
   std::function<void()> on_gl_fence;  // with each call about them
 
