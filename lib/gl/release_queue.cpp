@@ -311,7 +311,6 @@ void ReleaseQueue::after_gpu_with_others(Release release) {
       if (!is_gl_thread) {
         reached = state->take_reached();
       } else if (!state->pending.empty()) {
-        state->hand_over_all();
         state->make_all_due();
         wake = true;
       }
