@@ -437,12 +437,10 @@ void ReleaseQueue::reap(State& state) {
     guard.unlock();
     if (thread && !next.reached) {
       if (next.fence == EGL_NO_SYNC_KHR) thread->run([&] { state.hand_over(next); });
-      if (next.reached) {
-        // On the GL thread it was seen.
-      } else if (next.fence != EGL_NO_SYNC_KHR) {
+      if (next.fence != EGL_NO_SYNC_KHR) {
         wait_for(state.fences, next.fence);
         forget_this_thread(state.fences);
-      } else {
+      } else if (!next.reached) {
         wait_on_gl_thread(*thread, *state.gl);
       }
     }
