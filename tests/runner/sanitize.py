@@ -21,7 +21,7 @@ PLUGINS = ["aom", "app", "audioparsers", "coreelements", "debug", "isomp4", "ivf
 
 
 # Without the detection of leaks: Mesa 22.3's driver leaks 128 bytes and is unloaded before anybody could name it in a
-# suppression; GstGLViewConvert leaks the text of each shader (_get_shader_string, 1.22 to 1.26), and the stack that would
+# suppression; GstGLViewConvert leaks the text of each shader (_get_shader_string; seen with 1.22), and the stack that would
 # name it ends in GLib.
 def leaks_unseen(program: str) -> bool:
     return program.endswith("_stock") or program == "dxvaglupload_views"
